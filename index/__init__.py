@@ -1,0 +1,1 @@
+"""The index server: one domain, several faces."""

@@ -1,0 +1,1 @@
+"""The domain on SQL and blobs."""

@@ -1,0 +1,1 @@
+"""Talking to an index: the wire shapes (shared with the server), the transport, the download cache."""

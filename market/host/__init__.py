@@ -1,0 +1,1 @@
+"""The host: its HTTP API and pages."""

@@ -1,0 +1,1 @@
+"""Roots, intents, the transaction, receipts."""

@@ -1,0 +1,1 @@
+"""What a pack is, purely: sources, records, manifests, rules, archives. No file system, no network."""

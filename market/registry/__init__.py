@@ -1,0 +1,1 @@
+"""The skills that are live in this process."""

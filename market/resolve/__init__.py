@@ -1,0 +1,1 @@
+"""From requirements to exact releases."""

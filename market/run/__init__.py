@@ -1,0 +1,1 @@
+"""Executors, supervisors, the gate and the audit."""

@@ -1,0 +1,95 @@
+"""Only here is a `VerifiedPack` made: an archive whose bytes, tree and manifest are what they claim to be.
+
+The archive comes as an open stream; where it was downloaded from, and where it is unpacked to, isn't known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from market.errors import InvalidInput, Untrusted
+from market.names import Digest
+from market.pack.archive_read import read_archive
+from market.pack.inspect import Given, inspect_pack
+from market.pack.record import Record, hash_stream, make_record
+
+if TYPE_CHECKING:
+    from market.errors import Problem
+    from market.model import Pack
+    from market.names import PackName, Version
+    from market.pack.source import Source
+
+_SEAL = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What an index's document says of a release's archive."""
+
+    name: PackName
+    version: Version
+    archive_digest: Digest
+    tree_digest: Digest
+
+
+class VerifiedPack:
+    """A pack that may be installed. `verify_archive` makes it and nothing else can (the constructor asks for this file's seal)."""
+
+    __slots__ = ("archive_digest", "pack", "problems", "record", "source", "version")
+
+    def __init__(
+        self, seal: object, pack: Pack, version: Version, record: Record, source: Source, archive_digest: Digest, problems: tuple[Problem, ...]
+    ) -> None:
+        if seal is not _SEAL:
+            raise TypeError("a VerifiedPack is made by market.trust.verify.verify_archive only")
+        self.pack = pack
+        self.version = version
+        self.record = record
+        self.source = source
+        self.archive_digest = archive_digest
+        self.problems = problems
+
+    @property
+    def name(self) -> PackName:
+        """The pack's name."""
+        return self.pack.name
+
+    @property
+    def tree_digest(self) -> Digest:
+        """The identity of the tree that will be unpacked."""
+        return self.record.tree_digest
+
+
+def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = None) -> VerifiedPack:
+    """Read an archive strictly, hash its tree, parse its manifests and hold all of it against the index's promise.
+
+    `stream` must be seekable and stay open as long as the result is used. `given` names what the archive itself doesn't say.
+    Raises `Untrusted` where a digest or the structure is wrong and `InvalidInput` where the pack has an error or no version.
+    """
+    stream.seek(0)
+    _, sha256 = hash_stream(stream)
+    archive_digest = Digest(f"sha256:{sha256}")
+    if promise is not None:
+        _check_same("archive", promise.archive_digest, archive_digest)
+    source = read_archive(stream)
+    record = make_record(source)
+    if promise is not None:
+        _check_same("tree", promise.tree_digest, record.tree_digest)
+        given = Given(name=promise.name, version=promise.version.text)
+    inspection = inspect_pack(source, given)
+    if inspection.pack is None or inspection.errors:
+        raise InvalidInput("the pack has errors and can't be installed", problems=inspection.errors)
+    version = inspection.pack.version
+    if version is None:
+        raise InvalidInput(f"the pack {inspection.pack.name!r} has no version", hint="give one with --version, or write it into pack.yaml")
+    return VerifiedPack(_SEAL, inspection.pack, version, record, source, archive_digest, inspection.problems)
+
+
+def _check_same(what: str, promised: Digest, found: Digest) -> None:
+    if promised != found:
+        raise Untrusted(
+            f"the {what} is not the one that the index promised",
+            why=f"promised {promised}, got {found}",
+            hint="try again; if it stays, tell the index's operator: a proxy or the index serves wrong bytes",
+        )
