@@ -37,11 +37,19 @@ class Problem:
     @property
     def place(self) -> str:
         """The place as `file:line:column`, leaving out what isn't known."""
-        return ":".join([self.file, *(str(number) for number in (self.line, self.column) if number)]) if self.file else ""
+        return (
+            ":".join([self.file, *(str(number) for number in (self.line, self.column) if number)]) if self.file else ""
+        )
 
     def __str__(self) -> str:
-        head = f"{self.place}: {self.severity}: {self.text} [{self.rule}]" if self.file else f"{self.severity}: {self.text} [{self.rule}]"
-        return "\n".join([head, *(f"    {label}: {value}" for label, value in (("why", self.reason), ("fix", self.fix)) if value)])
+        head = (
+            f"{self.place}: {self.severity}: {self.text} [{self.rule}]"
+            if self.file
+            else f"{self.severity}: {self.text} [{self.rule}]"
+        )
+        return "\n".join(
+            [head, *(f"    {label}: {value}" for label, value in (("why", self.reason), ("fix", self.fix)) if value)]
+        )
 
 
 class MarketError(Exception):

@@ -119,10 +119,14 @@ def parse_version(text: str) -> Version:
         key = Pep440Version(text)
     except InvalidVersion:
         raise InvalidInput(
-            f"{text!r} is not a version", why="versions follow PEP 440, for example 1.2.0 or 1.2.0-rc.1", hint=f"write {_suggest_version(text)!r}"
+            f"{text!r} is not a version",
+            why="versions follow PEP 440, for example 1.2.0 or 1.2.0-rc.1",
+            hint=f"write {_suggest_version(text)!r}",
         ) from None
     if len(text) > MAX_VERSION_CHARACTERS:
-        raise InvalidInput(f"the version {text[:20]!r}... is longer than {MAX_VERSION_CHARACTERS} characters", hint="shorten it")
+        raise InvalidInput(
+            f"the version {text[:20]!r}... is longer than {MAX_VERSION_CHARACTERS} characters", hint="shorten it"
+        )
     if key.local is not None or (key.post is not None and "post" not in text.lower()) or text != text.strip():
         raise InvalidInput(
             f"the version {text!r} is refused",
@@ -135,7 +139,9 @@ def parse_version(text: str) -> Version:
 def parse_digest(text: str) -> Digest:
     """Return `sha256:` and 64 lower-case hexadecimal digits, or raise `InvalidInput`."""
     if not _DIGEST.fullmatch(text):
-        raise InvalidInput(f"{text[:80]!r} is not a digest", why="a digest is 'sha256:' and 64 lower-case hexadecimal digits")
+        raise InvalidInput(
+            f"{text[:80]!r} is not a digest", why="a digest is 'sha256:' and 64 lower-case hexadecimal digits"
+        )
     return Digest(text)
 
 

@@ -42,7 +42,9 @@ def faults(page: str, passed: set[tuple[str, str]]) -> list[str]:
             sentences.append(f"row {row}: state {match['state']!r} is not one of {', '.join(STATES)}")
         if match["state"] != "not yet" and not tests:
             sentences.append(f"row {row}: says {match['state']!r} and names no test")
-        sentences += [f"row {row}: {file}::{name} did not run and pass" for file, name in tests if (file, name) not in passed]
+        sentences += [
+            f"row {row}: {file}::{name} did not run and pass" for file, name in tests if (file, name) not in passed
+        ]
     return sentences
 
 

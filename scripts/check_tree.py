@@ -12,12 +12,19 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 50
 FORBIDDEN_NAME = re.compile(r"(Manager|Helper|Util|Utils|Service|Processor)$")
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b|NotImplemented" + r"Error")
-REGISTRY_ADDRESS = re.compile(r"https?://(?!127\.|localhost|\[)[^\s\"'<>)]*(?:/simple/?(?=[\s\"']|$)|/packages/[0-9a-f]{2}/|/-/[\w.-]+\.tgz)")
+REGISTRY_ADDRESS = re.compile(
+    r"https?://(?!127\.|localhost|\[)[^\s\"'<>)]*(?:/simple/?(?=[\s\"']|$)|/packages/[0-9a-f]{2}/|/-/[\w.-]+\.tgz)"
+)
 
 
 def tracked() -> list[Path]:
     """Return the files that git tracks or would track."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     return [path for path in map(Path, sorted(set(listed.split("\0")) - {""})) if path.is_file()]
 
 
@@ -45,7 +52,9 @@ def code_faults(path: Path, text: str) -> list[str]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION_LINES:
-                sentences.append(f"{path}:{node.lineno}: {node.name} has {length} lines, more than {MAX_FUNCTION_LINES}")
+                sentences.append(
+                    f"{path}:{node.lineno}: {node.name} has {length} lines, more than {MAX_FUNCTION_LINES}"
+                )
     return sentences
 
 

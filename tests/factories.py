@@ -26,11 +26,26 @@ def a_skill_json(**changes: object) -> bytes:
     return json.dumps({key: value for key, value in fields.items() if value is not None}, indent=2).encode()
 
 
-def a_skill_md(name: str = "greeting", description: str = "Greets. Use when somebody arrives.", *, extra: str = "", body: str = "# Greet\n\nSay hello.\n") -> bytes:
+def a_skill_md(
+    name: str = "greeting",
+    description: str = "Greets. Use when somebody arrives.",
+    *,
+    extra: str = "",
+    body: str = "# Greet\n\nSay hello.\n",
+) -> bytes:
     """A good SKILL.md with version 1.0.0; `extra` goes into the front matter."""
-    return f'---\nname: {name}\ndescription: {description}\nmetadata:\n  version: "1.0.0"\n{extra}---\n\n{body}'.encode()
+    return (
+        f'---\nname: {name}\ndescription: {description}\nmetadata:\n  version: "1.0.0"\n{extra}---\n\n{body}'.encode()
+    )
 
 
-def a_source(contents: Mapping[str, bytes] | None = None, *, name: str = "echo-args", executables: frozenset[str] = frozenset({"run.sh"})) -> MemorySource:
+def a_source(
+    contents: Mapping[str, bytes] | None = None,
+    *,
+    name: str = "echo-args",
+    executables: frozenset[str] = frozenset({"run.sh"}),
+) -> MemorySource:
     """A tree in memory: by default a good command pack."""
-    return MemorySource(contents or {"skill.json": a_skill_json(), "run.sh": RUN_SCRIPT}, name=name, executables=executables)
+    return MemorySource(
+        contents or {"skill.json": a_skill_json(), "run.sh": RUN_SCRIPT}, name=name, executables=executables
+    )

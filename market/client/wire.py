@@ -211,7 +211,10 @@ def _convert(hint: Any, value: object, where: str) -> object:
     if hint is Any:
         return value
     if origin is tuple:
-        return tuple(_convert(arguments[0], item, f"{where}[{number}]") for number, item in enumerate(_expect(value, list, where)))
+        return tuple(
+            _convert(arguments[0], item, f"{where}[{number}]")
+            for number, item in enumerate(_expect(value, list, where))
+        )
     if origin in (Union, UnionType):
         return None if value is None and NoneType in arguments else _convert(arguments[0], value, where)
     if origin in (dict, list):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Untrusted
@@ -68,7 +69,7 @@ def parse_record(rows: object) -> Record:
         raise _bad_record("it is not a list of rows")
     files = tuple(_parse_row(row) for row in rows)
     paths = [file.path.encode() for file in files]
-    if any(earlier >= later for earlier, later in zip(paths, paths[1:], strict=False)):
+    if any(earlier >= later for earlier, later in pairwise(paths)):
         raise _bad_record("its paths are not in order, or one stands twice")
     return Record(files)
 

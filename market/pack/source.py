@@ -39,7 +39,9 @@ class Source(Protocol):
 class MemorySource:
     """A tree held in memory, for small packs and tests."""
 
-    def __init__(self, contents: Mapping[str, bytes], *, name: str = "", executables: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, contents: Mapping[str, bytes], *, name: str = "", executables: frozenset[str] = frozenset()
+    ) -> None:
         self.name = name
         self._contents = dict(contents)
         self._files = tuple(

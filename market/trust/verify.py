@@ -39,7 +39,14 @@ class VerifiedPack:
     __slots__ = ("archive_digest", "pack", "problems", "record", "source", "version")
 
     def __init__(
-        self, seal: object, pack: Pack, version: Version, record: Record, source: Source, archive_digest: Digest, problems: tuple[Problem, ...]
+        self,
+        seal: object,
+        pack: Pack,
+        version: Version,
+        record: Record,
+        source: Source,
+        archive_digest: Digest,
+        problems: tuple[Problem, ...],
     ) -> None:
         if seal is not _SEAL:
             raise TypeError("a VerifiedPack is made by market.trust.verify.verify_archive only")
@@ -82,7 +89,10 @@ def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = Non
         raise InvalidInput("the pack has errors and can't be installed", problems=inspection.errors)
     version = inspection.pack.version
     if version is None:
-        raise InvalidInput(f"the pack {inspection.pack.name!r} has no version", hint="give one with --version, or write it into pack.yaml")
+        raise InvalidInput(
+            f"the pack {inspection.pack.name!r} has no version",
+            hint="give one with --version, or write it into pack.yaml",
+        )
     return VerifiedPack(_SEAL, inspection.pack, version, record, source, archive_digest, inspection.problems)
 
 
