@@ -41,12 +41,13 @@ def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher
 
 def _promise(document: PackDocument, chosen: ReleaseSummary, release: ReleaseDocument) -> Promise:
     # The two documents may come from different caches; a release that differs from its row is neither of them.
-    if (release.tree_digest, release.archive.digest) != (chosen.tree_digest, chosen.archive.digest) or release.publisher != document.publisher:
+    promised = chosen.version, chosen.tree_digest, chosen.archive.digest, document.publisher
+    found = release.version, release.tree_digest, release.archive.digest, release.publisher
+    if promised != found:
         raise Untrusted(
             f"the index's documents of {document.name} {chosen.version} disagree",
-            why=f"the pack's page says tree {chosen.tree_digest} by {document.publisher}, the release's {release.tree_digest} by {release.publisher}",
+            why=f"the pack's page says {' '.join(promised)}, the release's own {' '.join(found)}",
             hint="try again; if it stays, tell the index's operator",
         )
-    return Promise(
-        parse_pack_name(document.name), parse_version(release.version), parse_digest(release.archive.digest), parse_digest(release.tree_digest)
-    )
+    version, tree, archive, _ = promised
+    return Promise(parse_pack_name(document.name), parse_version(version), parse_digest(archive), parse_digest(tree))

@@ -1,0 +1,153 @@
+"""From a snapshot and what was read anew to the next snapshot, and the events on the way. Pure.
+
+Only names that a changed unit claims, or claimed, are decided again; everything else is carried over by copying a dict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from market.model import State
+from market.registry.snapshot import PACK_SEPARATOR, Claim, Snapshot, plain_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from market.registry.live import LiveSkill
+    from market.registry.unit import LoadedUnit, UnitId
+
+CLASS_MISSING_RULE = "class-missing"
+
+
+class EventKind(StrEnum):
+    """What happened to a manifest."""
+
+    REGISTERED = "registered"
+    DUPLICATE = "duplicate"
+    DROPPED = "dropped"
+    CLASS_MISSING = "class-missing"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened to one manifest. `skill` is None for those that didn't load."""
+
+    kind: EventKind
+    path: str
+    name: str
+    cause: str = ""
+    skill: LiveSkill | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """The next snapshot and how it differs."""
+
+    snapshot: Snapshot
+    events: tuple[Event, ...]
+
+
+def reconcile(before: Snapshot, readings: Mapping[UnitId, LoadedUnit | None]) -> Reconciled:
+    """Return the snapshot in which the given units stand as read; None means that the unit is gone."""
+    changed = {unit: reading for unit, reading in readings.items() if before.units.get(unit) != reading}
+    if not changed:
+        return Reconciled(before, ())
+    units = dict(before.units)
+    for unit, reading in changed.items():
+        if reading is None:
+            units.pop(unit, None)
+        else:
+            units[unit] = reading
+    claims, affected = _claim_again(before, changed)
+    skills, skill_events = _decide(before, claims, affected)
+    keys = before.keys if skills.keys() == before.skills.keys() else tuple(sorted(skills))
+    after = Snapshot(before.roots, MappingProxyType(units), MappingProxyType(claims), MappingProxyType(skills), keys)
+    return Reconciled(after, (*_dropped_events(before, changed), *skill_events))
+
+
+def manifest_path(skill: LiveSkill) -> str:
+    """Return the absolute path of the manifest that a log line names: skill.json where there is one."""
+    side = skill.skill.command or skill.skill.guide
+    return f"{skill.unit}/{side.manifest}" if side else skill.unit
+
+
+def _claim_again(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None]) -> tuple[dict[str, tuple[Claim, ...]], list[str]]:
+    claims = dict(before.claims)
+    fresh: dict[str, list[Claim]] = {}
+    for unit in changed:
+        if (old := before.units.get(unit)) is not None:
+            fresh.update({plain_key(skill.skill.name): [] for skill in old.skills})
+    for unit, reading in changed.items():
+        for skill in reading.skills if reading else ():
+            fresh.setdefault(plain_key(skill.skill.name), []).append(Claim(unit, skill))
+    ranks = {root: number for number, root in enumerate(before.roots)}
+    for name, added in fresh.items():
+        kept = [claim for claim in claims.get(name, ()) if claim.unit not in changed]
+        claims[name] = tuple(sorted([*kept, *added], key=lambda claim: _rank(ranks, claim)))
+        if not claims[name]:
+            del claims[name]
+    return claims, list(fresh)
+
+
+def _rank(ranks: Mapping[str, int], claim: Claim) -> tuple[int, str, str]:
+    return ranks.get(claim.unit.root, len(ranks)), claim.unit.name, manifest_path(claim.skill)
+
+
+def _decide(before: Snapshot, claims: Mapping[str, tuple[Claim, ...]], affected: Iterable[str]) -> tuple[dict[str, LiveSkill], list[Event]]:
+    skills = dict(before.skills)
+    events: list[Event] = []
+    for name in affected:
+        old = _assign(name, before.claims.get(name, ()))
+        new = _assign(name, claims.get(name, ()))
+        for key in old:
+            del skills[key]
+        skills.update(new)
+        events.extend(_skill_events(old, new))
+    return skills, events
+
+
+def _assign(name: str, claims: tuple[Claim, ...]) -> dict[str, LiveSkill]:
+    """Give the plain key to the first claim and a qualified one to each other."""
+    assigned: dict[str, LiveSkill] = {}
+    for claim in claims:
+        if not assigned:
+            assigned[name] = replace(claim.skill, key=name)
+            continue
+        key = next(key for key in _qualified_keys(name, claim) if key not in assigned)
+        state = State.SHADOWED if claim.skill.is_runnable else claim.skill.state
+        assigned[key] = replace(claim.skill, key=key, state=state, shadowed_by=manifest_path(claims[0].skill))
+    return assigned
+
+
+def _qualified_keys(name: str, claim: Claim) -> Iterator[str]:
+    """Yield `pack:skill`, then what tells two packs of one name apart."""
+    yield f"{claim.skill.pack}{PACK_SEPARATOR}{name}"
+    yield f"{plain_key(claim.unit.name)}{PACK_SEPARATOR}{name}"
+    number = 2
+    while True:
+        yield f"{claim.skill.pack}{PACK_SEPARATOR}{name}{PACK_SEPARATOR}{number}"
+        number += 1
+
+
+def _skill_events(old: Mapping[str, LiveSkill], new: Mapping[str, LiveSkill]) -> Iterator[Event]:
+    for key, skill in new.items():
+        if old.get(key) == skill:
+            continue
+        kind = EventKind.DUPLICATE if skill.shadowed_by else EventKind.REGISTERED
+        yield Event(kind, manifest_path(skill), skill.skill.name, skill=skill)
+        if any(problem.rule == CLASS_MISSING_RULE for problem in skill.problems):
+            yield Event(EventKind.CLASS_MISSING, manifest_path(skill), skill.skill.name, skill=skill)
+    for key in old.keys() - new.keys():
+        yield Event(EventKind.REMOVED, manifest_path(old[key]), old[key].skill.name, skill=old[key])
+
+
+def _dropped_events(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None]) -> Iterator[Event]:
+    for unit, reading in changed.items():
+        known = before.units[unit].dropped if unit in before.units else ()
+        for row in reading.dropped if reading else ():
+            if row not in known:
+                yield Event(EventKind.DROPPED, row.path, row.name, row.cause)

@@ -1,0 +1,62 @@
+"""One immutable state of the registry: which key leads to which skill. How it changes is in `reconcile`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from market.registry.live import LiveSkill
+    from market.registry.unit import Dropped, LoadedUnit, UnitId
+
+PACK_SEPARATOR = ":"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A skill that wants a name, and its unit. Claims of one name are kept in the order in which they win."""
+
+    unit: UnitId
+    skill: LiveSkill
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What is registered at one moment. `roots` is the written order; `keys` is sorted; `claims` is by plain key.
+
+    Nothing here is ever changed in place, so a reader that holds a snapshot may take its time.
+    """
+
+    roots: tuple[str, ...] = ()
+    units: Mapping[UnitId, LoadedUnit] = field(default_factory=lambda: MappingProxyType({}))
+    claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    skills: Mapping[str, LiveSkill] = field(default_factory=lambda: MappingProxyType({}))
+    keys: tuple[str, ...] = ()
+
+    def find(self, key: str) -> LiveSkill | None:
+        """Return the skill under a key; `pack:skill` also finds the one that holds the plain key."""
+        if (skill := self.skills.get(key)) is not None:
+            return skill
+        pack, separator, name = key.partition(PACK_SEPARATOR)
+        owner = self.skills.get(name) if separator else None
+        return owner if owner is not None and owner.pack == pack else None
+
+    def all_skills(self) -> Iterator[LiveSkill]:
+        """Yield every skill in the order of keys."""
+        return (self.skills[key] for key in self.keys)
+
+    def dropped(self) -> tuple[Dropped, ...]:
+        """Return every manifest that didn't load, in the order of paths."""
+        return tuple(sorted((row for unit in self.units.values() for row in unit.dropped), key=lambda row: row.path))
+
+
+def plain_key(name: str) -> str:
+    """Return the key that a skill asks for: its name, without the characters that divide keys and paths.
+
+    >>> plain_key("tools:search/web")
+    'tools-search-web'
+    """
+    return name.replace(PACK_SEPARATOR, "-").replace("/", "-")
