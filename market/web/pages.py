@@ -1,0 +1,111 @@
+"""What every page shares: the templates' environment, the static files, and the headers that keep a page to itself.
+
+The pages' own templates and texts are in `index.pages` and `market.host`.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from market.errors import NotFound
+from market.web.documents import IMMUTABLE, NO_CACHE, Document, make_etag, send_document
+from market.web.problems import TITLES, problem_headers, status_of
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from market.errors import MarketError
+
+HERE = Path(__file__).parent
+PAGE_HEADERS = {
+    # Nothing from elsewhere, nothing inline: what a pack's text smuggles in can neither run nor call home.
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-cache",
+    "vary": "HX-Request, Authorization, Cookie",
+}
+
+
+class Pages:
+    """Renders templates from the given folders, and from this room's own (`base.html`, `error.html`)."""
+
+    def __init__(self, *folders: Path) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader([*folders, HERE / "templates"]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals["static"] = static_url
+        self._environment.filters["size"] = show_size
+
+    def render(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        """Return a page with the security headers; a value that the template names and `values` lacks is an error."""
+        return HTMLResponse(self._environment.get_template(template).render(values), status, PAGE_HEADERS)
+
+    def error_page(self, scope: Scope, error: MarketError) -> HTMLResponse | None:
+        """Return an error as a page where a person's browser asked, else None; for `ProblemEdge`."""
+        accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+        if b"text/html" not in accepts or scope["path"].startswith("/v1/"):
+            return None
+        status = status_of(error)
+        page = self.render("error.html", status=status, error=error, heading=TITLES.get(status, "Error"))
+        page.headers.update(problem_headers(status))
+        return page
+
+
+@cache
+def load_static() -> dict[str, Document]:
+    """Return the files of the `static` folder by name, read once a process."""
+    return {path.name: _load_file(path) for path in sorted((HERE / "static").iterdir()) if path.is_file()}
+
+
+def static_url(name: str) -> str:
+    """Return the URL of a static file, which changes when the file does."""
+    return f"/static/{name}?v={load_static()[name].etag[1:13].decode()}"
+
+
+async def send_static(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer `/static/NAME`: an ASGI app."""
+    document = load_static().get(scope["path"].rpartition("/")[2])
+    if document is None:
+        raise NotFound("there is no such static file")
+    # Only the URL that carries the version may be kept for good.
+    cache_control = IMMUTABLE if scope["query_string"].startswith(b"v=") else NO_CACHE
+    await send_document(scope, send, document, cache_control=cache_control, vary=b"Accept-Encoding")
+
+
+def show_size(size: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> show_size(1536)
+    '1.5 KB'
+    """
+    if size < 1024:
+        return f"{size} B"
+    value = float(size)
+    for unit in ("KB", "MB", "GB"):
+        value /= 1024
+        if value < 1024 or unit == "GB":
+            break
+    return f"{value:.1f} {unit}" if value < 100 else f"{value:.0f} {unit}"
+
+
+def _load_file(path: Path) -> Document:
+    body = path.read_bytes()
+    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    charset = "; charset=utf-8" if media_type.startswith("text/") else ""
+    return Document(body, make_etag(body), f"{media_type}{charset}".encode())

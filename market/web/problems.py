@@ -1,0 +1,166 @@
+"""Errors as HTTP answers: the web's one table from error class to status, and the shape of problem+json (RFC 9457).
+
+Foreign exceptions become one 500 answer that tells nothing about the inside; the traceback goes to the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from market.client.wire import PROBLEM_TYPE, dump_problem
+from market.errors import (
+    Conflict,
+    InvalidInput,
+    MarketError,
+    NotFound,
+    PluginError,
+    Refused,
+    Unauthenticated,
+    Unavailable,
+    Untrusted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class ServerFault(MarketError):
+    """A fault of ours. The caller learns only that it happened."""
+
+    slug = "server-fault"
+
+
+class WrongMethod(InvalidInput):
+    """The address exists, but not for this method."""
+
+
+class BodyTooLarge(InvalidInput):
+    """The request's body is longer than the server takes."""
+
+
+STATUSES: dict[type[MarketError], int] = {
+    WrongMethod: 405,
+    BodyTooLarge: 413,
+    InvalidInput: 422,
+    NotFound: 404,
+    Conflict: 409,
+    Untrusted: 422,
+    Refused: 403,
+    Unauthenticated: 401,
+    Unavailable: 503,
+    PluginError: 500,
+}
+TITLES: dict[int, str] = {
+    400: "Bad request",
+    401: "Not signed in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Too large",
+    422: "Not accepted",
+    500: "Server error",
+    503: "Not available",
+}
+RETRY_AFTER_SECONDS = 2
+
+_log = logging.getLogger("market.web")
+
+def status_of(error: MarketError) -> int:
+    """Return the HTTP status of an error: that of its nearest class in the table, and 500 outside it."""
+    return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 500)
+
+
+def dump_error(error: MarketError) -> dict[str, Any]:
+    """Return an error as the JSON values of problem+json."""
+    status = status_of(error)
+    return {
+        "type": "about:blank",
+        "title": TITLES.get(status, "Error"),
+        "status": status,
+        "detail": error.message,
+        "code": error.slug,
+        "why": error.why,
+        "hint": error.hint,
+        "problems": [dump_problem(problem) for problem in error.problems],
+        "details": error.details,
+    }
+
+
+def problem_headers(status: int) -> dict[str, str]:
+    """Return the headers that a status obliges us to send (RFC 9110: 401 names the scheme, 503 may say when to come back)."""
+    headers = {"cache-control": "no-store"}
+    if status == 401:
+        headers["www-authenticate"] = 'Bearer realm="market"'
+    if status == 503:
+        headers["retry-after"] = str(RETRY_AFTER_SECONDS)
+    return headers
+
+
+def problem_response(error: MarketError) -> Response:
+    """Return an error as an `application/problem+json` answer."""
+    status = status_of(error)
+    body = msgspec.json.encode(dump_error(error), enc_hook=str)
+    return Response(body, status, problem_headers(status), PROBLEM_TYPE)
+
+
+def known_error(exception: Exception) -> MarketError:
+    """Return the exception as an error that a caller may see; what isn't ours is logged and hidden."""
+    if isinstance(exception, MarketError):
+        return exception
+    if isinstance(exception, HTTPException):
+        return _routing_error(exception)
+    _log.error("unexpected %s", type(exception).__name__, exc_info=exception)
+    return ServerFault("the server failed to answer this request", hint="try again; the operator finds the cause in the server's log")
+
+
+class ProblemEdge:
+    """The outermost layer of a server: turns every exception of the app into an answer.
+
+    `page` may answer instead of problem+json, for people's browsers; it returns None for requests that aren't its.
+    """
+
+    def __init__(self, app: ASGIApp, page: Callable[[Scope, MarketError], Response | None] | None = None) -> None:
+        self._app = app
+        self._page = page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # Starlette's router raises its 404 and 405 instead of answering in plain text only where it finds an app here.
+        scope.setdefault("app", self)
+        started = False
+
+        async def watch(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception as exception:
+            error = known_error(exception)
+            if started:
+                # Half an answer is out: only breaking the connection tells the client so.
+                raise
+            await self._answer(scope, error)(scope, receive, send)
+
+    def _answer(self, scope: Scope, error: MarketError) -> Response:
+        return (self._page and self._page(scope, error)) or problem_response(error)
+
+
+def _routing_error(exception: HTTPException) -> MarketError:
+    if exception.status_code == 404:
+        return NotFound("there is nothing at this address", hint="the pages start at /, the API at /v1/packs")
+    if exception.status_code == 405:
+        return WrongMethod("this address doesn't take that method", why=str((exception.headers or {}).get("Allow", "")))
+    return InvalidInput(exception.detail or "the request can't be read")

@@ -1,0 +1,117 @@
+"""Run an ASGI app as a server process: a port of its own, the app in child processes, one ready call, a graceful stop.
+
+Which app, and what is printed when it is ready, is the caller's.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import logging.config
+import os
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from granian.constants import Interfaces
+from granian.log import LogLevels
+from granian.server.mp import MPServer
+
+from market.errors import MarketError
+from market.web.launch import Launch, load_app, load_failure, save_launch
+from market.web.logs import log_settings
+from market.web.ports import hold_port, resolve_address, url_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+READY_TIMEOUT_SECONDS = 30.0
+READY_POLL_SECONDS = 0.02
+STOP_TIMEOUT_SECONDS = 10
+BACKLOG_CONNECTIONS = 1024
+
+
+class _Server(MPServer):
+    """Granian, which calls `started` once its children run."""
+
+    def __init__(self, started: Callable[[], None], **options: Any) -> None:
+        super().__init__(**options)
+        self._started = started
+
+    def startup(self, *arguments: Any, **options: Any) -> None:
+        """Start the children, then the watcher. Not before: a fork while a second thread runs may copy a held lock."""
+        super().startup(*arguments, **options)  # type: ignore[no-untyped-call]
+        threading.Thread(target=self._started, daemon=True, name="ready").start()
+
+
+def serve(
+    target: str,
+    settings: Mapping[str, object],
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    ready: Callable[[str], None],
+    log_level: str = "INFO",
+) -> None:
+    """Serve the app that the factory `module:name` makes, until SIGTERM or SIGINT; must be called in the main thread.
+
+    The factory runs in each child process and finds `settings` (JSON values) through `market.web.launch.load_launch`.
+    `ready(url)` is called exactly once, when the app answers `/healthz`. Port 0 picks a free port. Raises `Unavailable` for a
+    taken port, and whatever error the factory raised. Killing this process kills the children.
+    """
+    address = resolve_address(host)
+    logging.config.dictConfig(log_settings(log_level))
+    with hold_port(address, port) as held, tempfile.TemporaryDirectory(prefix="market-serve-") as folder:
+        failure_file = Path(folder, "failure.json")
+        port = held.getsockname()[1]
+        url = url_of(address, port)
+        save_launch(Launch(url, dict(settings), str(failure_file)))
+        server = _Server(lambda: _announce(url, ready), **_options(target, address, port, workers, log_level))
+        try:
+            server.serve(target_loader=load_app)
+        except SystemExit:
+            raise load_failure(failure_file) or MarketError(
+                "a process of the server ended unexpectedly", hint="the log on stderr says why"
+            ) from None
+
+
+def _options(target: str, address: str, port: int, workers: int, log_level: str) -> dict[str, Any]:
+    return {
+        "target": target,
+        "address": address,
+        "port": port,
+        "interface": Interfaces.ASGI,
+        "workers": workers,
+        "websockets": False,
+        "backlog": BACKLOG_CONNECTIONS,
+        "workers_kill_timeout": STOP_TIMEOUT_SECONDS,
+        "log_level": LogLevels.warning,
+        "log_dictconfig": log_settings(log_level),
+    }
+
+
+def _announce(url: str, ready: Callable[[str], None]) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_SECONDS
+    while not _is_healthy(url):
+        if time.monotonic() > deadline:
+            logging.getLogger("market.web").error("the server at %s didn't answer /healthz in %d s", url, READY_TIMEOUT_SECONDS)
+            os.kill(os.getpid(), 15)
+            return
+        time.sleep(READY_POLL_SECONDS)
+    ready(url)
+
+
+def _is_healthy(url: str) -> bool:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=READY_TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
