@@ -1,0 +1,26 @@
+"""Every limit of the client's side, with its unit."""
+
+from __future__ import annotations
+
+CONNECT_TIMEOUT_SECONDS = 5.0
+READ_TIMEOUT_SECONDS = 60.0
+JSON_TIMEOUT_SECONDS = 120.0
+"""How long one JSON answer may take in all: an answer that drips byte by byte ends here."""
+
+MAX_ATTEMPTS = 3
+RETRY_DELAY_SECONDS = 0.25
+MAX_RETRY_AFTER_SECONDS = 10.0
+"""A server that asks for a longer pause is reported instead of waited for."""
+
+MAX_REDIRECTS = 5
+MAX_JSON_BYTES = 32 * 1024 * 1024
+MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
+MAX_CACHE_BYTES = 1024 * 1024 * 1024
+MAX_CONFIG_BYTES = 1024 * 1024
+MAX_LIST_PAGES = 1000
+CHUNK_BYTES = 256 * 1024
+
+LIVE_TIMEOUT_SECONDS = 10.0
+"""How long an install waits for a running host to show the pack."""
+LIVE_POLL_SECONDS = 0.01
+HOST_PROBE_TIMEOUT_SECONDS = 2.0
