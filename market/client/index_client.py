@@ -1,0 +1,112 @@
+"""One index, asked and told through its native face `/v1`. Which index to ask is in `market.client.settings`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from urllib.parse import quote, urlencode, urljoin
+
+from market.client import wire
+from market.client.limits import MAX_ARCHIVE_BYTES, MAX_LIST_PAGES
+from market.client.origins import origin_of, parse_server_url
+from market.errors import NotFound, Unavailable, Untrusted
+from market.names import parse_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from market.client.cache import ArchiveCache
+    from market.client.transport import Transport
+
+T = TypeVar("T")
+
+
+class IndexClient:
+    """One index with the token for it. The token is sent to the index's own origin only."""
+
+    def __init__(self, transport: Transport, url: str, token: str = "", *, cache: ArchiveCache) -> None:
+        self.url = parse_server_url(url)
+        self.has_token = bool(token)
+        self._transport = transport
+        self._token = token
+        self._cache = cache
+
+    def pack(self, name: str) -> wire.PackDocument:
+        """Return the document of a pack; raises `NotFound` with a hint where the index doesn't know it."""
+        try:
+            return self._get(wire.PackDocument, wire.pack_path(quote(name)))
+        except NotFound as error:
+            error.hint = error.hint or f"look for it with `market search {name}`; the index asked is {self.url}"
+            raise
+
+    def release(self, name: str, version: str) -> wire.ReleaseDocument:
+        """Return everything about one release."""
+        return self._get(wire.ReleaseDocument, wire.release_path(quote(name), quote(version)))
+
+    def packs(self, limit: int) -> wire.PackList:
+        """Return up to `limit` packs of the index's list, over as many pages as it takes."""
+        return self._pages(f"{wire.packs_path()}?{urlencode({'limit': limit})}", limit)
+
+    def search(self, query: str, limit: int) -> wire.PackList:
+        """Return up to `limit` packs that match, best first."""
+        return self._pages(f"{wire.search_path()}?{urlencode({'q': query, 'limit': limit})}", limit)
+
+    def publish(self, name: str, version: str, stream: BinaryIO, size: int) -> wire.Published:
+        """Send a canonical archive. The same tree again is a success with `created` False; another tree is `Conflict`."""
+        url = self.url + wire.publish_path(quote(name), quote(version))
+        return self._parse(wire.Published, self._transport.put(url, stream, size, self._token, wire.ARCHIVE_TYPE), url)
+
+    def whoami(self) -> wire.WhoAmI:
+        """Return whose token this is; raises `Unauthenticated` for a bad one."""
+        return self._get(wire.WhoAmI, wire.whoami_path())
+
+    def download_archive(self, release: wire.ReleaseDocument) -> BinaryIO:
+        """Open a release's archive, from the cache or from the index. The caller closes it."""
+        link = release.archive
+        if not 0 < link.size <= MAX_ARCHIVE_BYTES:
+            raise Untrusted(
+                f"the archive of {release.name} {release.version} has {link.size} bytes",
+                why=f"the limit is {MAX_ARCHIVE_BYTES}",
+            )
+        url = urljoin(self.url + wire.release_path(quote(release.name), quote(release.version)), link.url)
+        if not url.startswith(("http://", "https://")):
+            raise Untrusted(
+                f"the index names {link.url!r} as the place of an archive", hint="tell the index's operator"
+            )
+        token = self._token if origin_of(url) == origin_of(self.url) else ""
+        return self._cache.fetch(
+            parse_digest(link.digest), link.size, lambda out: self._transport.download(url, token, out, link.size)
+        )
+
+    def _get(self, shape: type[T], path: str) -> T:
+        url = self.url + path
+        return self._parse(shape, self._transport.get_json(url, self._token), url)
+
+    def _parse(self, shape: type[T], value: object, url: str) -> T:
+        try:
+            return wire.parse_document(shape, value)
+        except wire.BadDocument as error:
+            raise Unavailable(
+                f"the index at {self.url} answers something else than Market's protocol",
+                why=f"{url}: {error}",
+                hint="check the URL; if it is right, this market may be older than the index",
+            ) from None
+
+    def _pages(self, path: str, limit: int) -> wire.PackList:
+        items: list[wire.PackSummary] = []
+        total = 0
+        for page in self._each_page(path):
+            total = page.total
+            items.extend(page.items)
+            if len(items) >= limit:
+                break
+        return wire.PackList(tuple(items[:limit]), total)
+
+    def _each_page(self, path: str) -> Iterator[wire.PackList]:
+        """Yield the pages of a list. A `next` on another origin ends it: the token must not go there, nor may the list grow forever."""
+        url = self.url + path
+        for _ in range(MAX_LIST_PAGES):
+            page = self._parse(wire.PackList, self._transport.get_json(url, self._token), url)
+            yield page
+            url = urljoin(url, page.next)
+            if not page.next or origin_of(url) != origin_of(self.url):
+                return
