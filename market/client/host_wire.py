@@ -1,0 +1,100 @@
+"""The documents of a host's API, `/v1`, as values: written by the host, read by the client. Same rules as `market.client.wire`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+
+@dataclass(frozen=True, slots=True)
+class SkillView:
+    """One skill in the host's registry. `skill_class` is written as `class` in JSON; see `skill_from_json`."""
+
+    key: str
+    name: str
+    description: str
+    skill_class: str
+    kind: str
+    pack: str
+    version: str
+    state: str
+    scope: str = "manager"
+    category: str = ""
+    schema: dict[str, Any] = field(default_factory=dict)
+    root: str = ""
+    folder: str = ""
+    shadowed_by: str = ""
+    problems: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkillList:
+    """`/v1/skills`: the skills in key order."""
+
+    items: tuple[SkillView, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """`POST /v1/skills/KEY/execute`: what came of a call. A failing skill is 200 too; `kind` says how it ended."""
+
+    kind: str
+    result: Any = None
+    error: str = ""
+    duration_ms: float = 0.0
+    stderr: str = ""
+    truncated: bool = False
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The answer to an upload or install through the host: what changed, and the pack's skills as they stand now."""
+
+    name: str
+    version: str
+    action: str
+    root: str = ""
+    tree_digest: str = ""
+    live_ms: float = 0.0
+
+
+def skills_path() -> str:
+    """The path of the list of skills; the query `pack` narrows it."""
+    return "/v1/skills"
+
+
+def skill_path(key: str) -> str:
+    """The path of one skill."""
+    return f"/v1/skills/{quote(key, safe=':')}"
+
+
+def execute_path(key: str) -> str:
+    """The path to which a call is posted: `{"params": {...}}`."""
+    return f"{skill_path(key)}/execute"
+
+
+def upload_path() -> str:
+    """The path to which an archive is PUT; the queries `name`, `version` and `root` are optional."""
+    return "/v1/marketplace/upload"
+
+
+def health_path() -> str:
+    """The path that says that the host lives: `{"status": "ok", "pid": n}`."""
+    return "/healthz"
+
+
+def skill_to_json(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a dumped `SkillView` with `class` in place of `skill_class`, as the mission's API writes it."""
+    return {("class" if name == "skill_class" else name): value for name, value in view.items()}
+
+
+def skill_from_json(row: object) -> object:
+    """Return a skill's JSON with the field `class` renamed, ready for `parse_document(SkillView, ...)`."""
+    return (
+        {("skill_class" if name == "class" else name): value for name, value in row.items()}
+        if isinstance(row, dict)
+        else row
+    )
