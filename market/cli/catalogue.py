@@ -1,0 +1,74 @@
+"""Every command with the module that holds it and the line that `market --help` shows: help loads no command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command: its name, its line of help, and the module below `market.cli.commands`."""
+
+    name: str
+    line: str
+    module: str
+
+
+def _entry(name: str, line: str, module: str = "") -> Entry:
+    return Entry(name, line, module or name)
+
+
+SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    (
+        "Make and publish packs",
+        (
+            _entry("new", "Start a pack in a new folder.", "new_pack"),
+            _entry("check", "Check packs as publish, the index and install do."),
+            _entry("archive", "Make an archive of a folder or of an installed pack."),
+            _entry("publish", "Publish folders to an index."),
+            _entry("upload", "Send an archive to an index or into a running host."),
+        ),
+    ),
+    (
+        "Find packs",
+        (
+            _entry("search", "Search an index."),
+            _entry("browse", "List an index's packs and print its page."),
+            _entry("show", "Show a pack with its releases and skills."),
+        ),
+    ),
+    (
+        "Install packs",
+        (
+            _entry("install", "Install packs from an index, a folder or an archive."),
+            _entry("upgrade", "Upgrade installed packs to the newest release."),
+            _entry("list", "List what is installed.", "list_packs"),
+            _entry("uninstall", "Uninstall packs."),
+        ),
+    ),
+    (
+        "Run skills",
+        (
+            _entry("run", "Run a skill here or in a running host."),
+            _entry("audit", "Show the calls made on this machine."),
+        ),
+    ),
+    (
+        "Accounts",
+        (
+            _entry("login", "Store a token for an index."),
+            _entry("logout", "Forget the token of an index."),
+            _entry("whoami", "Show whose token is used."),
+        ),
+    ),
+    (
+        "Servers and the rest",
+        (
+            _entry("index", "Serve an index and look after it.", "index_group"),
+            _entry("host", "Serve a host and look after it.", "host_group"),
+            _entry("completion", "Print the completion script of a shell."),
+        ),
+    ),
+)
+ENTRIES = {entry.name: entry for _, entries in SECTIONS for entry in entries}
+ALIASES = {"update": "upgrade", "remove": "uninstall", "validate": "check", "info": "show"}

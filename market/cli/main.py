@@ -1,0 +1,119 @@
+"""The command `market`: finds the command, loads its module only then, and turns every error into an exit code."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from market.cli import report
+from market.cli.catalogue import ALIASES, ENTRIES, SECTIONS
+from market.errors import MarketError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROGRAM = "market"
+
+
+class MarketGroup(click.Group):
+    """The group of all commands. Listing them loads none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands' names in the order of the help."""
+        return list(ENTRIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command by its name or alias."""
+        entry = ENTRIES.get(ALIASES.get(cmd_name, cmd_name))
+        if entry is None:
+            return None
+        found = getattr(importlib.import_module(f"market.cli.commands.{entry.module}"), entry.module)
+        made: click.Command = found if isinstance(found, click.Command) else found()
+        return made
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the arguments; an unknown one is answered with those that are spelled alike."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], [*ENTRIES, *ALIASES], n=3)
+            raise click.UsageError(
+                f"there is no command {args[0]!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""), ctx
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by section."""
+        for title, entries in SECTIONS:
+            with formatter.section(title):
+                formatter.write_dl([(entry.name, entry.line) for entry in entries])
+        with formatter.section("Aliases"):
+            formatter.write_dl([(", ".join(ALIASES), ", ".join(ALIASES.values()))])
+
+
+def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        click.echo(f"{PROGRAM} {importlib.import_module('importlib.metadata').version('skill-market')}")
+        context.exit()
+
+
+@click.group(
+    PROGRAM,
+    cls=MarketGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
+@click.pass_context
+def market_group(context: click.Context) -> None:
+    r"""Publish, find, install and run packs of skills for AI agents.
+
+    \b
+    The first day, on the defaults:
+      market index serve              # an index on this machine
+      market publish ./my-pack
+      market host serve               # runs skills, and shows them on a page
+      market install my-pack
+      market run my-pack --args '{"path": "/tmp"}'
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def run(arguments: Sequence[str], obj: object = None) -> int:
+    """Run one command and return its exit code. `obj` may be a `Market` that is used in place of the environment's."""
+    as_json = "--json" in _before_separator(arguments)
+    try:
+        return _exit_code(market_group.main(list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=obj))
+    except MarketError as error:
+        return report.report_error(error, as_json=as_json)
+    except click.Abort:
+        return report.INTERRUPTED
+    except click.ClickException as error:
+        return report.report_error(report.usage_error(error), as_json=as_json)
+    except KeyboardInterrupt:
+        return report.INTERRUPTED
+    except BrokenPipeError:
+        report.silence_stdout()
+        return report.OK
+    except Exception as error:
+        return report.report_error(report.bug_error(error), as_json=as_json)
+
+
+def main() -> None:
+    """Be the console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def _exit_code(value: Any) -> int:
+    return value if isinstance(value, int) else report.OK
+
+
+def _before_separator(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments

@@ -1,0 +1,43 @@
+"""The client's composition root: one value that holds where this user's things are and how servers are reached.
+
+What needs the network is in `market.cli.network`, so that commands without it never load an HTTP library.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from market.client.settings import load_settings
+from market.disk.home import load_home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from market.client.settings import Settings
+    from market.client.transport import Transport
+    from market.disk.home import Home
+
+
+@dataclass(frozen=True)
+class Market:
+    """This user's home and environment. Transports are None outside tests: then `market.cli.network` opens real ones."""
+
+    home: Home
+    environ: Mapping[str, str]
+    index_transport: Transport | None = None
+    host_transport: Transport | None = None
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Files and environment, read on first use."""
+        return load_settings(self.home.config, self.home.credentials, self.environ)
+
+
+def open_market(environ: Mapping[str, str] = os.environ) -> Market:
+    """Return the market of the environment's user. Nothing is created on disk."""
+    return Market(load_home(environ), environ)
