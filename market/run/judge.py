@@ -1,0 +1,84 @@
+"""What came of a process, in words: from a `Result` to an `Outcome`. Why an exec failed is in `market.run.entry`."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import TYPE_CHECKING, Any
+
+from market.model import Outcome, OutcomeKind
+from market.run.limits import (
+    MAX_FILE_BYTES,
+    MAX_STDOUT_BYTES,
+    PREVIEW_CHARACTERS,
+    STDERR_IN_ERROR_CHARACTERS,
+)
+
+if TYPE_CHECKING:
+    from market.run.supervision import Result
+
+_SIGNAL_ADVICE: dict[int, str] = {
+    signal.SIGKILL: "; perhaps the machine ran out of memory",
+    signal.SIGXFSZ: f"; a file that it wrote grew beyond {MAX_FILE_BYTES >> 30} GiB",
+}
+
+
+def judge_result(result: Result, timeout_seconds: float, exit_advice: str = "") -> Outcome:
+    """Return the outcome. `exit_advice` is appended to the sentence about an exit code."""
+    stderr = result.stderr.decode("utf-8", "replace")
+    kind, error, value, text = _judge(result, timeout_seconds, exit_advice)
+    if error and stderr.strip():
+        error = f"{error}\nstderr: {stderr.strip()[-STDERR_IN_ERROR_CHARACTERS:]}"
+    if result.survivors:
+        error = f"{error}\nsome of its processes could not be killed".strip()
+    return Outcome(
+        kind=kind,
+        result=value,
+        result_text=text,
+        error=error,
+        duration_ms=result.seconds * 1000,
+        stderr=stderr,
+        truncated=result.stderr_total > len(result.stderr),
+        exit_code=result.code,
+    )
+
+
+def _judge(result: Result, timeout_seconds: float, exit_advice: str) -> tuple[OutcomeKind, str, Any, str]:
+    if result.timed_out:
+        return OutcomeKind.TIMEOUT, f"timed out after {timeout_seconds:g} s", None, ""
+    if result.code is None or result.code < 0:
+        return OutcomeKind.FAILED, _describe_signal(-(result.code or 0)), None, ""
+    if result.code:
+        return OutcomeKind.FAILED, f"exited with code {result.code}{exit_advice}", None, ""
+    if result.stdout_total > MAX_STDOUT_BYTES:
+        error = f"the result is too large: {result.stdout_total} bytes on stdout, at most {MAX_STDOUT_BYTES} (16 MiB) are taken"
+        return OutcomeKind.FAILED, error, None, ""
+    return _judge_output(result.stdout)
+
+
+def _judge_output(stdout: bytes) -> tuple[OutcomeKind, str, Any, str]:
+    try:
+        text = stdout.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        where = f"byte {error.start} is {stdout[error.start]:#04x}"
+        return OutcomeKind.FAILED, f"its stdout is not UTF-8 ({where}); a skill prints one JSON value on stdout", None, ""
+    try:
+        return OutcomeKind.OK, "", json.loads(text, parse_constant=_refuse_constant), text
+    except RecursionError:
+        why = "it is nested too deeply"
+    except ValueError as error:
+        why = str(error)
+    shown = f"starts with {text[:PREVIEW_CHARACTERS]!r}" if text else "is empty"
+    return OutcomeKind.FAILED, f"its stdout is not JSON ({why}): it {shown}; log lines belong on stderr", None, ""
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _describe_signal(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return f"was killed by {name}{_SIGNAL_ADVICE.get(number, '')}" if number else "ended in an unknown way"

@@ -1,0 +1,37 @@
+"""Every limit of running a skill, with its unit. The supervisor itself knows none of them: they travel with each request."""
+
+from __future__ import annotations
+
+MAX_ARGS_BYTES = 1 << 20
+MAX_STDOUT_BYTES = 16 << 20
+STDERR_TAIL_BYTES = 16 << 10
+
+# What a script gets between TERM and KILL, to put its things in order.
+TERM_GRACE_SECONDS = 2.0
+# How long output may still arrive after the entry has ended: a `tee` behind it flushes, a daemon that keeps the pipe doesn't hold us.
+LINGER_SECONDS = 0.25
+# How long the supervisor goes on killing before it reports that something survives (a process in uninterruptible sleep).
+KILL_SECONDS = 5.0
+
+SUPERVISORS = 8
+QUEUE_SECONDS = 60.0
+# What a supervisor may take beyond its call's own time before the host takes it for dead.
+REPLY_SLACK_SECONDS = 10.0
+# How long a call waits for the registry to notice that its pack was replaced.
+RELOOK_SECONDS = 5.0
+RELOOK_PAUSE_SECONDS = 0.01
+
+CHILD_UMASK = 0o077
+MAX_CORE_BYTES = 0
+MAX_OPEN_FILES = 1024
+# Stops a runaway writer before it fills the disk; high enough for a database dump.
+MAX_FILE_BYTES = 4 << 30
+
+PREVIEW_CHARACTERS = 200
+STDERR_IN_ERROR_CHARACTERS = 4096
+MAX_VIOLATIONS = 50
+MAX_DEFAULTS_DEPTH = 32
+
+# An audit row keeps texts up to this size whole, and a preview with the digest of what is larger.
+MAX_AUDIT_TEXT_BYTES = 256 << 10
+AUDIT_BUSY_SECONDS = 5.0

@@ -1,0 +1,143 @@
+"""Which supervisor is free: a bounded, warm set of them, shared by the host's threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from market.errors import Unavailable
+from market.run.limits import KILL_SECONDS, QUEUE_SECONDS, SUPERVISORS, TERM_GRACE_SECONDS
+from market.run.supervision import Supervisor
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from market.run.supervision import Request, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How busy a pool is. `queue_seconds` is the sum of all waits, `replaced` counts supervisors that died."""
+
+    size: int
+    running: int
+    waiting: int
+    calls: int
+    replaced: int
+    queue_seconds: float
+
+
+class SupervisorPool:
+    """Up to `size` supervisors, started when first needed and then kept. Safe to use from any thread.
+
+    The most recently used one is taken first: its memory is warm, and surplus ones stay asleep.
+    """
+
+    def __init__(self, size: int = SUPERVISORS, queue_seconds: float = QUEUE_SECONDS) -> None:
+        self._size = size
+        self._patience = queue_seconds
+        self._slots = threading.Semaphore(size)
+        self._lock = threading.Lock()
+        self._idle: list[Supervisor] = []
+        self._busy: set[Supervisor] = set()
+        self._closed = False
+        self._waiting = self._calls = self._replaced = 0
+        self._queue_seconds = 0.0
+
+    def __enter__(self) -> SupervisorPool:
+        """Return the pool; it is closed at the end of the block."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the pool."""
+        self.close()
+
+    def warm(self, count: int = 1) -> None:
+        """Start supervisors ahead of the first call, so that it needn't wait for an interpreter."""
+        with self._lock:
+            while not self._closed and len(self._idle) + len(self._busy) < min(count, self._size):
+                self._idle.append(Supervisor())
+
+    def run(self, request: Request, pack_fd: int) -> Result:
+        """Run a request in the directory `pack_fd` as soon as a supervisor is free.
+
+        Raises SupervisorDied when it crashed under this call (the next call gets a new one), Unavailable when none
+        became free in time.
+        """
+        waited = self._wait_for_slot()
+        try:
+            supervisor = self._take(waited)
+            try:
+                result = supervisor.run(request, pack_fd)
+            except BaseException:
+                self._discard(supervisor)
+                raise
+            self._put_back(supervisor)
+            return replace(result, queue_seconds=waited)
+        finally:
+            self._slots.release()
+
+    def load(self) -> Load:
+        """Return the present load and the sums since the start."""
+        with self._lock:
+            return Load(self._size, len(self._busy), self._waiting, self._calls, self._replaced, self._queue_seconds)
+
+    def close(self) -> None:
+        """End all supervisors, with what they run: the callers get SupervisorDied. Returns when all are gone."""
+        with self._lock:
+            self._closed = True
+            idle = tuple(self._idle)
+            self._idle.clear()
+            for supervisor in self._busy:
+                supervisor.interrupt()
+        for supervisor in idle:
+            supervisor.close()
+        # A slot comes back when its call's thread has buried its supervisor.
+        deadline = time.monotonic() + TERM_GRACE_SECONDS + KILL_SECONDS
+        held = [self._slots.acquire(timeout=max(0.0, deadline - time.monotonic())) for _ in range(self._size)]
+        self._slots.release(max(1, held.count(True)))
+
+    def _wait_for_slot(self) -> float:
+        started = time.monotonic()
+        with self._lock:
+            self._waiting += 1
+        try:
+            if not self._slots.acquire(timeout=self._patience):
+                raise Unavailable(
+                    f"all {self._size} supervisors were busy for {self._patience:g} s",
+                    why="each runs one call at a time",
+                    hint="try again later, or start the host with more supervisors",
+                )
+        finally:
+            with self._lock:
+                self._waiting -= 1
+        return time.monotonic() - started
+
+    def _take(self, waited: float) -> Supervisor:
+        with self._lock:
+            if self._closed:
+                raise Unavailable("the host is stopping", hint="try again when it runs")
+            self._calls += 1
+            self._queue_seconds += waited
+            supervisor = self._idle.pop() if self._idle else None
+            if supervisor is not None and not supervisor.is_alive():
+                self._replaced += 1
+                supervisor.close()
+                supervisor = None
+            supervisor = supervisor or Supervisor()
+            self._busy.add(supervisor)
+            return supervisor
+
+    def _put_back(self, supervisor: Supervisor) -> None:
+        with self._lock:
+            self._busy.discard(supervisor)
+            if not self._closed:
+                self._idle.append(supervisor)
+
+    def _discard(self, supervisor: Supervisor) -> None:
+        with self._lock:
+            self._busy.discard(supervisor)
+            self._replaced += 1
+        supervisor.close()

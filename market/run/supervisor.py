@@ -1,0 +1,353 @@
+"""The small process between host and child: runs one call at a time, and leaves no process behind.
+
+A standalone script, started as `python -I -S supervisor.py FD`, never imported: the standard library only, few imports, and
+no limits of its own. What came of a call is judged in `market.run.judge`; the host's end is `market.run.supervision`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import marshal
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+
+TYPE_CHECKING = False  # `typing` itself would double the start-up time
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+CHUNK_BYTES = 65536
+HEADER_BYTES = 8
+# What a pipe can hold at its end (its size is at most 1 MiB for an ordinary user), with room to spare.
+LAST_CHUNKS = 64
+TICK_SECONDS = 0.005
+# Orphans that the call leaves while it runs become our children; this often they are reaped.
+REAP_SECONDS = 1.0
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+class Capture:
+    """The first or the last bytes of a stream, and how many came in all. The rest is read and dropped, so that nobody blocks."""
+
+    def __init__(self, limit: int, *, tail: bool) -> None:
+        self.limit = limit
+        self.tail = tail
+        self.total = 0
+        self.kept = bytearray()
+
+    def add(self, chunk: bytes) -> None:
+        """Take what was read."""
+        self.total += len(chunk)
+        if self.tail:
+            self.kept += chunk
+            if len(self.kept) > self.limit:
+                del self.kept[: -self.limit]
+        elif len(self.kept) < self.limit:
+            self.kept += chunk[: self.limit - len(self.kept)]
+
+
+class Running:
+    """One call under way: its child, its pipes, and what came out of them."""
+
+    def __init__(self, request: dict[str, Any], pack_fd: int, control_fd: int) -> None:
+        self.request = request
+        self.control_fd = control_fd
+        self.to_write = memoryview(request["stdin"])
+        self.status: int | None = None
+        self.failure = 0
+        self.captures: dict[int, Capture] = {}
+        self.poll = select.poll()
+        self.spawn(pack_fd)
+
+    def spawn(self, pack_fd: int) -> None:
+        """Fork the child, and learn whether its exec worked."""
+        child_stdin, self.stdin = os.pipe()
+        stdout, child_stdout = os.pipe()
+        stderr, child_stderr = os.pipe()
+        report, child_report = os.pipe()
+        self.child = os.fork()
+        if not self.child:
+            become(self.request, pack_fd, (child_stdin, child_stdout, child_stderr), child_report)
+        for descriptor in (child_stdin, child_stdout, child_stderr, child_report):
+            os.close(descriptor)
+        # The report pipe closes at exec: what it carries is the errno of an exec that failed.
+        self.failure = int.from_bytes(os.read(report, 4), "little")
+        os.close(report)
+        self.captures[stdout] = self.stdout = Capture(self.request["stdout_limit"], tail=False)
+        self.captures[stderr] = self.stderr = Capture(self.request["stderr_limit"], tail=True)
+        for descriptor in (self.stdin, stdout, stderr):
+            os.set_blocking(descriptor, False)
+        self.watch(stdout, stderr)
+
+    def watch(self, stdout: int, stderr: int) -> None:
+        """Register everything that may happen with the poll object."""
+        self.pidfd = open_pidfd(self.child)
+        self.poll.register(self.control_fd, select.POLLIN)
+        self.poll.register(stdout, select.POLLIN)
+        self.poll.register(stderr, select.POLLIN)
+        if self.pidfd >= 0:
+            self.poll.register(self.pidfd, select.POLLIN)
+        self.poll.register(self.stdin, select.POLLOUT)
+        self.feed()
+
+    def feed(self) -> None:
+        """Write what the pipe takes; a child that doesn't read, or closes early, is none of our business."""
+        try:
+            while self.to_write:
+                self.to_write = self.to_write[os.write(self.stdin, self.to_write) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        self.poll.unregister(self.stdin)
+        os.close(self.stdin)
+        self.stdin = -1
+
+    def drain(self, descriptor: int) -> bool:
+        """Read one chunk (the clock must be looked at in between); close the pipe at its end. False if nothing came."""
+        try:
+            chunk = os.read(descriptor, CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        if chunk:
+            self.captures[descriptor].add(chunk)
+            return True
+        self.poll.unregister(descriptor)
+        os.close(descriptor)
+        del self.captures[descriptor]
+        return False
+
+    def step(self, seconds: float) -> None:
+        """Wait for something to happen, and take care of it."""
+        longest = REAP_SECONDS if self.pidfd >= 0 else TICK_SECONDS
+        for descriptor, _ in self.poll.poll(max(0.0, min(seconds, longest)) * 1000):
+            if descriptor == self.control_fd:
+                raise SystemExit  # the host is gone, and with it the reason for this call
+            if descriptor == self.stdin:
+                self.feed()
+            elif descriptor == self.pidfd:
+                self.poll.unregister(self.pidfd)
+                os.close(self.pidfd)
+                self.pidfd = -1
+            else:
+                self.drain(descriptor)
+        self.reap()
+
+    def reap(self) -> bool:
+        """Collect what has ended; say whether anything is left."""
+        try:
+            while True:
+                ended, status = os.waitpid(-1, os.WNOHANG)
+                if not ended:
+                    return True
+                if ended == self.child:
+                    self.status = status
+        except ChildProcessError:
+            return False
+
+    def until_ended(self, deadline: float) -> bool:
+        """Serve the pipes until the child has ended; False at the deadline."""
+        while self.status is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self.step(left)
+        return True
+
+    def linger(self, seconds: float) -> None:
+        """Give what was started in the background a moment to flush its output."""
+        deadline = time.monotonic() + seconds
+        while self.captures and self.reap() and (left := deadline - time.monotonic()) > 0:
+            self.step(min(left, TICK_SECONDS))
+
+    def terminate(self, seconds: float) -> None:
+        """Ask the whole tree to end, and give it time."""
+        deadline = time.monotonic() + seconds
+        send_to_descendants(signal.SIGTERM)
+        while self.reap() and (left := deadline - time.monotonic()) > 0:
+            self.step(min(left, TICK_SECONDS))
+
+    def kill(self, seconds: float) -> bool:
+        """Kill every descendant, also those that left the session, until none is left; False if some are."""
+        deadline = time.monotonic() + seconds
+        while self.reap():
+            send_to_descendants(signal.SIGKILL)
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(TICK_SECONDS / 10)
+        return True
+
+    def close(self) -> None:
+        """Take what the pipes still hold and close them, whoever else holds their other ends."""
+        for descriptor in tuple(self.captures):
+            for _ in range(LAST_CHUNKS):
+                if not self.drain(descriptor):
+                    break
+        for descriptor in (*self.captures, self.stdin, self.pidfd):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+def run(request: dict[str, Any], pack_fd: int, control_fd: int) -> dict[str, Any]:
+    """Run one call to its very end, and report."""
+    started = time.monotonic()
+    running = Running(request, pack_fd, control_fd)
+    survivors = True
+    try:
+        ended = running.until_ended(started + request["timeout"])
+        if ended:
+            running.linger(request["linger"])
+        else:
+            running.terminate(request["grace"])
+    finally:
+        survivors = not running.kill(request["kill"])
+        running.close()
+    return {
+        "failure": running.failure,
+        "timed_out": not ended,
+        "code": None if running.status is None else os.waitstatus_to_exitcode(running.status),
+        "stdout": bytes(running.stdout.kept),
+        "stdout_total": running.stdout.total,
+        "stderr": bytes(running.stderr.kept),
+        "stderr_total": running.stderr.total,
+        "seconds": time.monotonic() - started,
+        "survivors": survivors,
+    }
+
+
+def become(request: dict[str, Any], pack_fd: int, streams: tuple[int, int, int], report: int) -> NoReturn:
+    """Turn this fresh child into the entry. Never returns."""
+    try:
+        os.setsid()
+        _prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
+        os.fchdir(os.open(request["folder"] or b".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=pack_fd))
+        for target, descriptor in enumerate(streams):
+            os.dup2(descriptor, target)
+        os.umask(request["umask"])
+        for which, most in request["rlimits"]:
+            lower_limit(which, most)
+        # Python ignores these two, and what is ignored stays ignored across exec: a child would loop on EPIPE.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        os.execve(request["entry"], [request["entry"]], request["environment"])
+    except OSError as error:
+        os.write(report, (error.errno or errno.EIO).to_bytes(4, "little"))
+    finally:
+        os._exit(127)
+
+
+def lower_limit(which: int, most: int) -> None:
+    """Set a limit, never above the one that we ourselves have."""
+    _, hard = resource.getrlimit(which)
+    value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(which, (value, value))
+
+
+def open_pidfd(pid: int) -> int:
+    """Return a descriptor that becomes readable when the process ends, or -1 where the kernel has none (before 5.3)."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
+
+
+def send_to_descendants(number: int) -> None:
+    """Signal every process of the call."""
+    for pid in find_descendants():
+        try:
+            os.kill(pid, number)
+        except OSError:
+            continue
+
+
+def find_descendants() -> list[int]:
+    """Return every process below this one. As subreaper we are the parent of all that double-forked away."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            parent = read_parent(name)
+            children.setdefault(parent, []).append(int(name))
+    found = list(children.get(os.getpid(), ()))
+    for pid in found:
+        found.extend(children.get(pid, ()))
+    return found
+
+
+def read_parent(pid: str) -> int:
+    """Return the parent's id; -1 for a process that has just ended."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+        try:
+            # The name in brackets may hold anything, brackets too: fields are counted behind the last one.
+            return int(os.read(descriptor, 1024).rpartition(b")")[2].split()[1])
+        finally:
+            os.close(descriptor)
+    except (OSError, IndexError, ValueError):
+        return -1
+
+
+def receive(control: socket.socket) -> tuple[dict[str, Any], int] | None:
+    """Read one request and the pack's descriptor that travels with it; None when the host has closed its end."""
+    size = socket.CMSG_SPACE(4)
+    head, ancillary, _, _ = control.recvmsg(HEADER_BYTES, size, socket.MSG_CMSG_CLOEXEC)
+    if not head:
+        return None
+    descriptors = [int.from_bytes(data[:4], sys.byteorder) for _, _, data in ancillary]
+    wanted = int.from_bytes(head, "little")
+    body = bytearray()
+    while len(body) < wanted:
+        chunk = control.recv(min(wanted - len(body), 1 << 20))
+        if not chunk:
+            return None
+        body += chunk
+    return marshal.loads(bytes(body)), descriptors[0]
+
+
+def serve(control: socket.socket) -> None:
+    """Answer requests, one at a time, until the host closes its end."""
+    while (received := receive(control)) is not None:
+        request, pack_fd = received
+        try:
+            reply = marshal.dumps(run(request, pack_fd, control.fileno()))
+        finally:
+            os.close(pack_fd)
+        control.sendall(len(reply).to_bytes(HEADER_BYTES, "little"))
+        control.sendall(reply)
+
+
+def main() -> None:
+    """Become a subreaper that ends with its host, and serve."""
+    parent = os.getppid()
+
+    def leave(*_: object) -> None:
+        raise SystemExit
+
+    def leave_with_parent(*_: object) -> None:
+        # The kernel sends this also when only the thread that started us has ended.
+        if os.getppid() != parent:
+            raise SystemExit
+
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGUSR1, leave_with_parent)
+    _prctl(PR_SET_PDEATHSIG, int(signal.SIGUSR1))
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    try:
+        serve(control)
+    except (BrokenPipeError, ConnectionResetError):
+        return  # the host died while we answered it
+
+
+if __name__ == "__main__":
+    main()
