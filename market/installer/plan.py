@@ -1,0 +1,150 @@
+"""What one install or uninstall will do to a root, and whether it may: decided before anything is written."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from market.disk.failures import disk_failures
+from market.errors import Conflict, NotFound
+from market.installer.receipt import Origin, Receipt
+from market.installer.tree_state import TreeState, UnitReading, read_unit
+from market.names import parse_pack_name
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from market.installer.root import Root
+    from market.pack.source import Source
+    from market.trust.verify import VerifiedPack
+
+MAX_SHOWN_EDITS = 10
+
+
+class Action(StrEnum):
+    """What happened to a pack."""
+
+    INSTALLED = "installed"
+    UPGRADED = "upgraded"
+    DOWNGRADED = "downgraded"
+    UNCHANGED = "unchanged"
+    REINSTALLED = "reinstalled"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to one pack. Versions are empty where there is none; `backup` is where an edited tree was kept."""
+
+    name: str
+    action: Action
+    old_version: str = ""
+    new_version: str = ""
+    backup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the caller has confirmed: that edits are replaced (and kept as a backup), that another publisher may take over."""
+
+    overwrite_edits: bool = False
+    change_publisher: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pack's part of a transaction. `receipt` and `source` are None in a removal; `keep` saves the edited old tree."""
+
+    change: Change
+    receipt: Receipt | None
+    source: Source | None
+    old: Receipt | None
+    keep: bool = False
+
+
+def plan_install(
+    root: Root, verified: VerifiedPack, publisher: str, origin: Origin, now: datetime, allowed: Allowed
+) -> Step:
+    """Compare a verified pack with what stands under its name; raises `Conflict` where it must not be replaced."""
+    new = Receipt(
+        verified.name, verified.version, publisher, origin, verified.archive_digest, verified.tree_digest, verified.record, now
+    )
+    with _read_place(root, verified.name) as reading:
+        _check_replaceable(root, reading)
+        old = reading.receipt
+        if old is not None and not allowed.change_publisher:
+            _check_publisher(old, new)
+        action = _choose_action(reading, new)
+        edited = reading.state is TreeState.BROKEN or bool(reading.edited_files and reading.folder)
+        if edited and action is not Action.UNCHANGED and not allowed.overwrite_edits:
+            raise _edited(root, reading)
+    change = Change(new.name, action, old.version.text if old else "", new.version.text)
+    return Step(change, new, verified.source, old, keep=edited)
+
+
+def plan_uninstall(root: Root, name: str) -> Step:
+    """Look at an installed pack that shall go; raises `NotFound` where there is none."""
+    canonical = parse_pack_name(name)
+    with _read_place(root, canonical) as reading:
+        if reading.receipt is None and reading.state is not TreeState.BROKEN:
+            why = "a folder of that name is there, but Market didn't put it there" if reading.folder else ""
+            raise NotFound(f"{canonical!r} is not installed in {root.path}", why=why, hint="see what is: market list")
+        old, edited = reading.receipt, reading.folder is not None and reading.state is not TreeState.INTACT
+    return Step(Change(canonical, Action.REMOVED, old.version.text if old else ""), None, None, old, keep=edited)
+
+
+def _read_place(root: Root, name: str) -> UnitReading:
+    with disk_failures("look at", root.tree(name)):
+        if os.path.lexists(root.tree(name)) and (root.tree(name).is_symlink() or not root.tree(name).is_dir()):
+            raise _unmanaged(root, name)
+    try:
+        return read_unit(root, name)
+    except NotFound:
+        return UnitReading(name, TreeState.MISSING)
+
+
+def _check_replaceable(root: Root, reading: UnitReading) -> None:
+    if reading.state is TreeState.UNMANAGED:
+        raise _unmanaged(root, reading.name)
+
+
+def _check_publisher(old: Receipt, new: Receipt) -> None:
+    if old.publisher and new.publisher and old.publisher != new.publisher:
+        raise Conflict(
+            f"{new.name} was published by {old.publisher!r}, this one by {new.publisher!r}",
+            why="a name that changes hands is how a trusted pack becomes somebody else's",
+            hint="if you expected the change, confirm it; else ask the publisher",
+            details={"name": new.name, "old_publisher": old.publisher, "new_publisher": new.publisher},
+        )
+
+
+def _choose_action(reading: UnitReading, new: Receipt) -> Action:
+    old = reading.receipt
+    if old is None:
+        return Action.REINSTALLED if reading.state is TreeState.BROKEN else Action.INSTALLED
+    if old.version != new.version:
+        return Action.UPGRADED if old.version < new.version else Action.DOWNGRADED
+    is_same = reading.state is TreeState.INTACT and old.tree_digest == new.tree_digest
+    return Action.UNCHANGED if is_same else Action.REINSTALLED
+
+
+def _unmanaged(root: Root, name: str) -> Conflict:
+    return Conflict(
+        f"{root.tree(name)} is there, but Market didn't install it",
+        why="a folder without a receipt is somebody's own work and is never overwritten",
+        hint="move it away or delete it, then try again",
+        details={"path": str(root.tree(name))},
+    )
+
+
+def _edited(root: Root, reading: UnitReading) -> Conflict:
+    edits = reading.edited_files
+    more = f" and {len(edits) - MAX_SHOWN_EDITS} more" if len(edits) > MAX_SHOWN_EDITS else ""
+    return Conflict(
+        f"{root.tree(reading.name)} was edited after its install",
+        why=reading.trouble or f"changed, added or missing: {', '.join(edits[:MAX_SHOWN_EDITS])}{more}",
+        hint="save the edits elsewhere; or repeat with --force, which keeps the edited tree as a backup",
+        details={"changed": list(reading.changed), "added": list(reading.added), "missing": list(reading.missing)},
+    )

@@ -1,0 +1,143 @@
+"""Receipts: the proof on disk that a pack was installed, written last. What stands there now is `tree_state.py`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from market.disk.failures import disk_failures
+from market.errors import MarketError, Untrusted
+from market.names import Digest, PackName, Version, parse_digest, parse_pack_name, parse_version
+from market.pack.record import Record, dump_record, parse_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from market.installer.root import Root
+
+RECEIPT_SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a pack came from. `kind` is index, folder, archive or upload; `location` a URL or a path; `index` the index's URL."""
+
+    kind: str
+    location: str
+    index: str = ""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One installed pack. `publisher` is empty where no index vouched for one; `installed_at` is UTC."""
+
+    name: PackName
+    version: Version
+    publisher: str
+    origin: Origin
+    archive_digest: Digest
+    tree_digest: Digest
+    record: Record
+    installed_at: datetime
+
+    @property
+    def stamp_ns(self) -> int:
+        """The modification time that every unpacked file got: one that still has it, and its size, needs no hashing."""
+        return stamp_of(self.installed_at)
+
+
+def stamp_of(moment: datetime) -> int:
+    """Return a moment's whole seconds as nanoseconds; an edit falls on them once in a billion."""
+    return int(moment.timestamp()) * 1_000_000_000
+
+
+def dump_receipt(receipt: Receipt) -> dict[str, Any]:
+    """Return a receipt as JSON values."""
+    return {
+        "schema": RECEIPT_SCHEMA,
+        "name": receipt.name,
+        "version": receipt.version.text,
+        "publisher": receipt.publisher,
+        "origin": {"kind": receipt.origin.kind, "location": receipt.origin.location, "index": receipt.origin.index},
+        "archive_digest": receipt.archive_digest,
+        "tree_digest": receipt.tree_digest,
+        "installed_at": receipt.installed_at.astimezone(UTC).isoformat(timespec="seconds"),
+        "record": dump_record(receipt.record),
+    }
+
+
+def parse_receipt(values: Any, where: str) -> Receipt:
+    """Read JSON values made by `dump_receipt`; raises `Untrusted`, naming `where`, for anything else."""
+    match values:
+        case {"schema": 1, "name": str(name), "version": str(version), "publisher": str(publisher), "origin": dict(origin)}:
+            return _parse_fields(values, where, name, version, publisher, origin)
+        case {"schema": int(schema)} if schema > RECEIPT_SCHEMA:
+            raise Untrusted(f"{where} was written by a newer Market", why=f"it has schema {schema}", hint="upgrade Market")
+    raise _unreadable(where, "fields are missing")
+
+
+def encode_receipt(receipt: Receipt) -> bytes:
+    """Return the bytes of a receipt's file; the same receipt gives the same bytes."""
+    return json.dumps(dump_receipt(receipt), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def decode_receipt(content: bytes, where: str) -> Receipt:
+    """Read the bytes of a receipt's file; raises `Untrusted` naming `where`."""
+    try:
+        values = json.loads(content)
+    except ValueError as error:
+        raise _unreadable(where, str(error)) from None
+    return parse_receipt(values, where)
+
+
+def load_receipt(root: Root, name: str) -> Receipt | None:
+    """Return a pack's receipt as it is on disk, or None. An open intent may know better: see `tree_state.read_unit`."""
+    content = load_receipt_bytes(root.receipt(name))
+    return None if content is None else decode_receipt(content, str(root.receipt(name)))
+
+
+def load_receipts(root: Root) -> tuple[Receipt, ...]:
+    """Return all receipts of a root in the order of names; none where the root has no state yet."""
+    return tuple(receipt for name in receipt_names(root) if (receipt := load_receipt(root, name)) is not None)
+
+
+def receipt_names(root: Root) -> tuple[str, ...]:
+    """Return the names of the packs that have a receipt, sorted."""
+    with disk_failures("read the receipts in", root.receipts):
+        if not root.receipts.is_dir():
+            return ()
+        return tuple(sorted(path.stem for path in root.receipts.glob("[!.]*.json")))
+
+
+def load_receipt_bytes(path: Path) -> bytes | None:
+    """Return a receipt's bytes, or None where there is none."""
+    with disk_failures("read the receipt", path):
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+
+
+def _parse_fields(values: dict[str, Any], where: str, name: str, version: str, publisher: str, origin: dict[str, Any]) -> Receipt:
+    try:
+        receipt = Receipt(
+            parse_pack_name(name),
+            parse_version(version),
+            publisher,
+            Origin(str(origin["kind"]), str(origin["location"]), str(origin["index"])),
+            parse_digest(values["archive_digest"]),
+            parse_digest(values["tree_digest"]),
+            parse_record(values["record"]),
+            datetime.fromisoformat(values["installed_at"]),
+        )
+    except (MarketError, KeyError, TypeError, ValueError) as error:
+        raise _unreadable(where, str(error)) from None
+    if receipt.record.tree_digest != receipt.tree_digest or receipt.installed_at.tzinfo is None:
+        raise _unreadable(where, "its tree digest is not the one of its record")
+    return receipt
+
+
+def _unreadable(where: str, why: str) -> Untrusted:
+    return Untrusted(f"{where} can't be read", why=why, hint="reinstall the pack")

@@ -1,0 +1,104 @@
+"""Changing a root: lock it, then install or uninstall packs, all of them or none. Downloading and verifying is the caller's.
+
+The order on disk (DESIGN 5): unpack into staging; one sync; intent; switch the trees; sync the folders; receipts; drop the
+intent; retire the old trees. Whatever fails on the way is undone; whatever is killed on the way, the next lock settles.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from market.disk.lock import lock_file
+from market.installer.commit import commit
+from market.installer.plan import Allowed, Change, plan_install, plan_uninstall
+from market.installer.recover import Recovered, recover
+from market.installer.root import make_state
+from market.trust.verify import VerifiedPack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from market.installer.receipt import Origin
+    from market.installer.root import Root
+
+LOCK_TIMEOUT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A verified pack that shall be installed. `publisher` is empty where no index vouches for one."""
+
+    verified: VerifiedPack
+    publisher: str
+    origin: Origin
+
+
+class LockedRoot:
+    """A root whose lock this block holds and whose interrupted transactions are settled; `lock_root` makes it."""
+
+    def __init__(self, root: Root, recovered: tuple[Recovered, ...]) -> None:
+        self.root = root
+        self.recovered = recovered
+        self._held = True
+
+    def release(self) -> None:
+        """Make this value useless; the lock goes with its block."""
+        self._held = False
+
+    def check_held(self) -> None:
+        """Raise RuntimeError after the block's end: a change without the lock is a bug of the caller."""
+        if not self._held:
+            raise RuntimeError("the lock of this root is no longer held")
+
+
+@contextmanager
+def lock_root(root: Root, *, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterator[LockedRoot]:
+    """Hold a root's lock for the block; interrupted transactions are settled first.
+
+    Raises `Unavailable` naming the holder's pid when another process keeps the lock, `Refused` where the root isn't writable.
+    """
+    make_state(root)
+    with lock_file(root.lock, timeout_seconds):
+        locked = LockedRoot(root, recover(root))
+        try:
+            yield locked
+        finally:
+            locked.release()
+
+
+def install_packs(
+    locked: LockedRoot,
+    arrivals: Sequence[Arrival],
+    now: datetime,
+    *,
+    overwrite_edits: bool = False,
+    change_publisher: bool = False,
+) -> tuple[Change, ...]:
+    """Install verified packs, all or none, and return what changed in the order given.
+
+    A tree that is there already, untouched, stays. Raises `Conflict` and changes nothing where a folder without a receipt has
+    the name, where files were edited (unless `overwrite_edits`: the edited tree is then kept as a backup), and where the
+    publisher is another one (unless `change_publisher`).
+    """
+    locked.check_held()
+    for arrival in arrivals:
+        if not isinstance(arrival.verified, VerifiedPack):
+            raise TypeError("only a VerifiedPack can be installed")
+    allowed = Allowed(overwrite_edits, change_publisher)
+    steps = [
+        plan_install(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
+        for arrival in arrivals
+    ]
+    return commit(locked.root, steps)
+
+
+def uninstall_packs(locked: LockedRoot, names: Sequence[str], now: datetime) -> tuple[Change, ...]:
+    """Uninstall packs, all or none. An edited tree is kept as a backup, and the change says where.
+
+    Raises `NotFound` and changes nothing where one of them isn't installed. `now` is the time of the change.
+    """
+    locked.check_held()
+    return commit(locked.root, [plan_uninstall(locked.root, name) for name in dict.fromkeys(names)])
