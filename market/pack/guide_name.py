@@ -1,0 +1,77 @@
+"""The name of a guide: what its front matter says, made safe to use as a key, and what the Agent Skills rule says of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from market.pack.rules import make_problem
+
+if TYPE_CHECKING:
+    from market.errors import Problem
+    from market.pack.front_matter import FrontMatter
+
+MAX_GUIDE_NAME_CHARACTERS = 64
+
+_GOOD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_USABLE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
+
+
+def choose_name(matter: FrontMatter, file: str, folder_name: str) -> tuple[str, list[Problem]]:
+    """Return the skill's name, and what is wrong with how it is given.
+
+    The front matter's name is the identity, in lower case and with hyphens where it has other characters; the folder's stands
+    in where there is none.
+    """
+    value = matter.fields.get("name")
+    place = matter.places.get(("name",), (1, 1))
+    written = value.strip() if isinstance(value, str) else ""
+    problems: list[Problem] = []
+    if value is not None and not isinstance(value, str):
+        problems.append(make_problem("guide-field-type", "'name' is not a text", file, place))
+    name = normalise_name(written) or normalise_name(folder_name)
+    if not name:
+        return "", [*problems, make_problem("field-missing", "there is no name, and no folder whose name could stand in", file, place, fix="add a name")]
+    if not written:
+        rule, what = ("guide-name-invalid", "'name' is empty") if "name" in matter.fields else ("guide-name-missing", "'name' is missing")
+        return name, [*problems, make_problem(rule, f"{what}; the folder's name {name!r} was taken", file, place, fix=f"write name: {name}")]
+    problems.extend(_judge(written, name, file, place))
+    if folder_name and not problems and folder_name not in (written, name):
+        text = f"the skill is named {written!r}, its folder {folder_name!r}"
+        problems.append(make_problem("guide-name-folder", text, file, place))
+    return name, problems
+
+
+def normalise_name(text: str) -> str:
+    """Return a name as a key that is safe in URLs, paths and tool names; empty where nothing is left.
+
+    >>> normalise_name("Trend Researcher")
+    'trend-researcher'
+    """
+    if _USABLE.fullmatch(text) and len(text) <= MAX_GUIDE_NAME_CHARACTERS:
+        return text
+    name = re.sub(r"[^a-z0-9_]+", "-", text.lower())
+    return re.sub(r"-{2,}", "-", name)[:MAX_GUIDE_NAME_CHARACTERS].strip("-_")
+
+
+def _judge(written: str, name: str, file: str, place: tuple[int, int]) -> list[Problem]:
+    """A title or a namespaced name is a habit that clients load; a malformed single word is a mistake."""
+    if _GOOD.fullmatch(written) and len(written) <= MAX_GUIDE_NAME_CHARACTERS:
+        return []
+    if _USABLE.fullmatch(written) and len(written) <= MAX_GUIDE_NAME_CHARACTERS:
+        return [make_problem("guide-name-style", f"the name {written!r} has other characters than letters, digits and single hyphens", file, place)]
+    if re.search(r"[ /:]", written) and len(written) <= MAX_GUIDE_NAME_CHARACTERS and written.isascii():
+        return [make_problem("guide-name-style", f"the name {written!r} was read as {name!r}", file, place, fix=f"write name: {name}")]
+    return [make_problem("guide-name-invalid", f"the name {written[:80]!r} {_why(written)}; it was read as {name!r}", file, place, fix=f"write name: {name}")]
+
+
+def _why(written: str) -> str:
+    if len(written) > MAX_GUIDE_NAME_CHARACTERS:
+        return f"has {len(written)} characters, more than {MAX_GUIDE_NAME_CHARACTERS}"
+    if written.startswith(("-", "_")) or written.endswith(("-", "_")):
+        return "starts or ends with a hyphen or underscore"
+    if "--" in written:
+        return "has two hyphens in a row"
+    if written.lower() != written:
+        return "has capital letters"
+    return "has other characters than letters a-z, digits and hyphens"

@@ -1,0 +1,93 @@
+"""Which name and version a pack has: the caller's, its manifest's, its single skill's, or its folder's. One written order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from market.errors import InvalidInput
+from market.names import parse_pack_name, parse_version
+from market.pack.rules import make_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from market.errors import Problem
+    from market.model import Skill
+    from market.names import PackName, Version
+    from market.pack.pack_manifest import PackManifest
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the caller knows and the tree needn't say. What is given wins over what the tree says."""
+
+    name: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One place that could name the pack or its version."""
+
+    text: str
+    file: str
+    place: tuple[int, int] = (0, 0)
+
+
+def choose_pack_name(given: Given, manifest: PackManifest | None, skills: Sequence[Skill], source_name: str) -> tuple[PackName | None, list[Problem]]:
+    """Return the pack's name: given > manifest > single or top skill > folder. The first that is there must be good, except a skill's."""
+    problems: list[Problem] = []
+    own = Candidate(manifest.name, manifest.file, manifest.places.get("name", (0, 0))) if manifest and manifest.name else None
+    if given.name:
+        name, problem = _parse_name(Candidate(given.name, ""))
+        if own and name and not problem and _parse_name(own)[0] != name:
+            problems.append(make_problem("name-overridden", f"the manifest says {own.text!r}, {given.name!r} was given", own.file, own.place))
+        return name, [*problems, *([problem] if problem else [])]
+    candidates = [own] if own else [*_name_of_skill(skills), *([Candidate(source_name, "")] if source_name else [])]
+    for candidate in candidates:
+        name, problem = _parse_name(candidate)
+        if name is not None:
+            return name, []
+        problems.extend([problem] if problem else [])
+    return None, problems[:1] or [make_problem("pack-name", "nothing names the pack")]
+
+
+def choose_version(given: Given, manifest: PackManifest | None, versions: Sequence[tuple[str, str]]) -> tuple[Version | None, list[Problem]]:
+    """Return the pack's version: given > manifest > its single skill's. None comes with the problem that says why."""
+    own = Candidate(manifest.version, manifest.file, manifest.places.get("version", (0, 0))) if manifest and manifest.version else None
+    found = own or next((Candidate(text, file) for file, text in versions), None)
+    if given.version:
+        version, problem = _parse_version(Candidate(given.version, ""))
+        if version and found and _parse_version(found)[0] not in (version, None):
+            text = f"{found.file} says {found.text!r}, {given.version!r} was given"
+            return version, [make_problem("version-overridden", text, found.file, found.place)]
+        return version, [problem] if problem else []
+    if found is None:
+        return None, [make_problem("version-missing", "nothing gives the pack a version")]
+    version, problem = _parse_version(found)
+    return version, [problem] if problem else []
+
+
+def _name_of_skill(skills: Sequence[Skill]) -> list[Candidate]:
+    """A pack of one skill has its name; of several, the one at the top, where there is exactly one."""
+    top = [skill for skill in skills if not skill.folder]
+    chosen = skills[0] if len(skills) == 1 else top[0] if len(top) == 1 else None
+    if chosen is None:
+        return []
+    side = chosen.command or chosen.guide
+    return [Candidate(chosen.name, side.manifest if side else "")]
+
+
+def _parse_name(candidate: Candidate) -> tuple[PackName | None, Problem | None]:
+    try:
+        return parse_pack_name(candidate.text), None
+    except InvalidInput as error:
+        return None, make_problem("pack-name", error.message, candidate.file, candidate.place, reason=error.why, fix=error.hint)
+
+
+def _parse_version(candidate: Candidate) -> tuple[Version | None, Problem | None]:
+    try:
+        return parse_version(candidate.text), None
+    except InvalidInput as error:
+        return None, make_problem("version-invalid", error.message, candidate.file, candidate.place, reason=error.why, fix=error.hint)

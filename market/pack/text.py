@@ -1,0 +1,44 @@
+"""The bytes of a manifest as text, with places: one BOM and any line ends are accepted, the bytes themselves are never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from market.pack.rules import make_problem
+
+if TYPE_CHECKING:
+    from market.errors import Problem
+
+MAX_MANIFEST_BYTES = 1 << 20
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestText:
+    """A manifest's text without its BOM, all line ends `\\n`. `problems` is not empty where it can't be read."""
+
+    text: str
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_text(data: bytes, file: str) -> ManifestText:
+    """Decode a manifest; a file that is too large or not UTF-8 gives one problem and no text."""
+    if len(data) > MAX_MANIFEST_BYTES:
+        return ManifestText("", (make_problem("file-too-large", f"{file} has {len(data):,} bytes, more than {MAX_MANIFEST_BYTES:,}", file),))
+    try:
+        text = data.removeprefix(_BOM).decode()
+    except UnicodeDecodeError as error:
+        bad = f"byte 0x{error.object[error.start]:02X} is not UTF-8"
+        return ManifestText("", (make_problem("text-encoding", bad, file, _find_place(error.object[: error.start])),))
+    return ManifestText(text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text)
+
+
+def find_place(text: str, offset: int) -> tuple[int, int]:
+    """Return line and column, both from 1, of an offset into a text."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def _find_place(before: bytes) -> tuple[int, int]:
+    return before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
