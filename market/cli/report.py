@@ -27,10 +27,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from market.cli.text import printable
+from market.client.wire import dump_problem
 from market.errors import Conflict, InvalidInput, MarketError, NotFound, PluginError, Refused, Unavailable, Untrusted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from market.errors import Problem
 
 OK = 0
 SKILL_FAILED = 1
@@ -74,21 +77,14 @@ def dump_error(error: MarketError) -> dict[str, Any]:
         "message": error.message,
         "why": error.why,
         "hint": error.hint,
-        "problems": [
-            {
-                "rule": problem.rule,
-                "severity": str(problem.severity),
-                "text": problem.text,
-                "file": problem.file,
-                "line": problem.line,
-                "column": problem.column,
-                "reason": problem.reason,
-                "fix": problem.fix,
-            }
-            for problem in error.problems
-        ],
+        "problems": dump_problems(error.problems),
         "details": error.details,
     }
+
+
+def dump_problems(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """Return problems as JSON values."""
+    return [dump_problem(problem) for problem in problems]
 
 
 def usage_error(error: click.ClickException) -> InvalidInput:

@@ -1,0 +1,67 @@
+"""Which roots a command works on: those named with `--root`, else the environment's, else the home's own."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from market.errors import NotFound
+from market.installer.listing import list_installed
+from market.installer.root import default_roots, open_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from market.cli.market import Market
+    from market.cli.output import Output
+    from market.installer.listing import Installed
+    from market.installer.root import Root
+
+ROOT_HELP = "A root. [default: MARKET_ROOTS and ONGRID_SKILLS_EXTERNAL_DIRS, else skills in MARKET_HOME]"
+
+
+def root_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--root`, which may be given several times."""
+    return click.option("--root", "roots", multiple=True, metavar="DIR", help=ROOT_HELP)(function)
+
+
+def one_root_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--root`, once."""
+    return click.option("--root", default="", metavar="DIR", help=ROOT_HELP)(function)
+
+
+def chosen_roots(market: Market, named: tuple[str, ...]) -> tuple[Root, ...]:
+    """Return the roots to read. One that is named must exist; of the others the missing ones count as empty."""
+    if named:
+        return tuple(open_root(Path(name), create=False) for name in named)
+    return tuple(
+        open_root(path, create=False) for path in default_roots(market.environ, market.home).paths if path.is_dir()
+    )
+
+
+def writable_root(market: Market, named: str, output: Output, *, create: bool = True) -> Root:
+    """Return the one root to install into: the one named, else the first of the defaults. With `create` it is made."""
+    if named:
+        return open_root(Path(named), create=create)
+    found = default_roots(market.environ, market.home)
+    for entry, why in found.skipped:
+        output.remark(f"root {entry} is skipped: {why}")
+    return open_root(found.paths[0], create=create)
+
+
+def find_installed(market: Market, name: str, named: tuple[str, ...]) -> Installed:
+    """Return the installed pack of a name, from the first root that has it."""
+    roots = chosen_roots(market, named)
+    rows = [installed for root in roots for installed in list_installed(root)]
+    for installed in rows:
+        if installed.name == name:
+            return installed
+    near = difflib.get_close_matches(name, [row.name for row in rows], n=3)
+    raise NotFound(
+        f"no pack {name!r} is installed",
+        why=f"looked in {', '.join(str(root.path) for root in roots) or 'no root: none exists yet'}",
+        hint=f"installed is {', '.join(near)}" if near else "see `market list`",
+    )
