@@ -1,0 +1,70 @@
+"""`market publish`: publish folders to an index."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from market.cli.building import build_folder, check_publishable, parse_given, warning_lines
+from market.cli.command import command, dry_run_option, given_options, index_options
+from market.cli.network import open_index
+from market.cli.publishing import AUTO, choose_version, publish_draft
+from market.cli.targets import existing_path
+from market.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from market.cli.market import Market
+    from market.cli.output import Output
+
+VERSION_RULES = frozenset({"version-missing"})
+
+
+@command("publish")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@given_options
+@index_options
+@dry_run_option
+def publish(
+    market: Market,
+    output: Output,
+    paths: tuple[str, ...],
+    name: str,
+    version: str,
+    index: str,
+    token: str,
+    dry_run: bool,
+) -> None:
+    r"""Publish folders to an index. All are checked before the first is sent; what is there already is left as it is.
+
+    `--version auto` takes the next patch number where the files changed.
+
+    \b
+    Examples:
+      market publish ./my-pack
+      market publish skills/* --version auto --dry-run
+    """
+    if name and len(paths) > 1:
+        raise InvalidInput(
+            "--name can't name several packs", hint="publish them one by one, or write the names into their manifests"
+        )
+    auto = version == AUTO
+    given = parse_given(name, "" if auto else version)
+    client = open_index(market, market.settings.index(index, token))
+    with ExitStack() as stack:
+        drafts = [stack.enter_context(build_folder(existing_path(path), given)) for path in paths]
+        for draft in drafts:
+            check_publishable(draft, VERSION_RULES if auto else frozenset())
+            for line in warning_lines(draft.problems):
+                output.remark(line)
+        with output.progress(f"publishing to {client.url}"):
+            done = [
+                publish_draft(client, draft, choose_version(client, draft, auto=auto), dry_run=dry_run)
+                for draft in drafts
+            ]
+        listed = [f"  {file.path}  {file.size} B" for draft in drafts if dry_run for file in draft.built.record.files]
+        output.done(
+            {"index": client.url, "dry_run": dry_run, "items": [one.document for one in done]},
+            [*(one.line for one in done), *listed],
+        )
