@@ -1,0 +1,61 @@
+"""From what somebody asks to install to arrivals: an index's release, a folder, or an archive, each verified before anything is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from market.cli.building import build_folder, parse_given
+from market.cli.network import find_pack, open_index
+from market.cli.targets import existing_path, folder_hint, is_path
+from market.disk.failures import disk_failures
+from market.errors import MarketError, NotFound, Unavailable
+from market.installer.acquire import acquire, acquire_archive
+from market.installer.receipt import Origin
+from market.names import parse_requirement
+from market.pack.inspect import Given
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from market.cli.market import Market
+    from market.client.index_client import IndexClient
+    from market.installer.transaction import Arrival
+    from market.names import Requirement
+
+
+def fetch_arrival(
+    market: Market, stack: ExitStack, target: str, *, name: str, version: str, index: str, token: str
+) -> Arrival:
+    """Return the arrival that a target names. `--name` and `--version` are for folders and archives, so with them it is a path."""
+    if is_path(target) or name or version:
+        return _from_disk(stack, existing_path(target), parse_given(name, version))
+    requirement = parse_requirement(target)
+    try:
+        return acquire(find_index(market, requirement, index=index, token=token), requirement)
+    except (NotFound, Unavailable) as error:
+        raise _with_hint(error, folder_hint(target)) from None
+
+
+def find_index(market: Market, requirement: Requirement, *, index: str = "", token: str = "") -> IndexClient:
+    """Return the index to take a pack from; where only one comes into question it isn't asked twice."""
+    choices = market.settings.indexes_for(requirement.name, index, token)
+    if len(choices) == 1:
+        return open_index(market, choices[0])
+    return find_pack(market, requirement.name, index=index, token=token)[0]
+
+
+def _from_disk(stack: ExitStack, path: Path, given: Given) -> Arrival:
+    location = str(path.absolute())
+    if path.is_dir():
+        draft = stack.enter_context(build_folder(path, given))
+        version = str(draft.pack.version or "")
+        return acquire_archive(draft.stream, Given(name=draft.pack.name, version=version), Origin("folder", location))
+    with disk_failures("read", path):
+        stream = stack.enter_context(path.open("rb"))
+        return acquire_archive(stream, given, Origin("archive", location))
+
+
+def _with_hint(error: MarketError, hint: str) -> MarketError:
+    error.hint = "; ".join(part for part in (error.hint, hint) if part)
+    return error
