@@ -1,0 +1,147 @@
+"""Running a skill in this process: the registry over some roots, one invoker, this machine's audit log."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import pwd
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from market.cli.outcomes import report_outcome
+from market.cli.roots import chosen_roots
+from market.cli.targets import existing_path, folder_hint, is_path
+from market.disk.home import make_private_directory
+from market.errors import InvalidInput, NotFound
+from market.model import Call, Caller, Kind, OutcomeKind, Role
+from market.registry.loader import Loader
+from market.registry.registry import Registry
+from market.run.audit import AuditLog
+from market.run.command import CommandExecutor
+from market.run.invoke import Invoker
+from market.run.pool import SupervisorPool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from market.cli.market import Market
+    from market.cli.output import Output
+    from market.model import Outcome
+    from market.registry.live import LiveSkill
+    from market.registry.snapshot import Snapshot
+
+ROAD = "cli"
+WHERE = "here"
+LOCAL_SUPERVISORS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A loaded registry and an invoker, for a few calls. `roots` are what was loaded, for messages."""
+
+    roots: tuple[Path, ...]
+    registry: Registry
+    invoker: Invoker
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What is registered."""
+        return self.registry.snapshot
+
+    def call(self, key: str, params: object) -> Outcome:
+        """Make one call as this machine's operator."""
+        return self.invoker.invoke(Call(key, params, local_operator(), ROAD))
+
+
+def run_here(market: Market, output: Output, target: str, params: object, *, roots: tuple[str, ...], skill: str) -> int:
+    """Call a skill of the installed packs, or of a folder where `target` is a path, and report what came of it."""
+    folder = existing_path(target).absolute() if is_path(target) else None
+    if folder is not None and not folder.is_dir():
+        raise InvalidInput(f"{target} is not a folder", hint=f"install it first: `market install {target}`")
+    loaded = (folder,) if folder else tuple(root.path for root in chosen_roots(market, roots))
+    with open_bench(market, loaded) as bench:
+        key = _choose_in_folder(bench, skill) if folder else _choose(bench, target, skill)
+        found = bench.snapshot.find(key)
+        if found is not None:
+            output.remark(f"running {key} of {found.pack} {found.version} from {found.unit} here".replace("  ", " "))
+        with output.progress(f"running {key}"):
+            outcome = bench.call(key, params)
+        if outcome.kind is OutcomeKind.UNKNOWN:
+            raise _unknown(bench, target)
+        return report_outcome(output, key, outcome, WHERE)
+
+
+@contextmanager
+def open_bench(market: Market, roots: Sequence[Path]) -> Iterator[Bench]:
+    """Load the roots and make ready for calls; every call is audited in MARKET_HOME."""
+    make_private_directory(market.home.path)
+    registry = Registry((str(root) for root in roots), Loader().load)
+    registry.load()
+    audit = AuditLog(market.home.audit)
+    try:
+        with SupervisorPool(LOCAL_SUPERVISORS) as pool:
+            executors = {Kind.COMMAND: CommandExecutor(pool, market.environ)}
+            yield Bench(tuple(roots), registry, Invoker(registry.snapshot.find, executors, audit))
+    finally:
+        audit.close()
+
+
+def local_operator() -> Caller:
+    """Return who runs this command: the person at this machine, who may do everything that needs no approval."""
+    user_id = os.getuid()
+    try:
+        name = pwd.getpwuid(user_id).pw_name
+    except KeyError:
+        name = str(user_id)
+    return Caller(user_id, name, Role.ADMIN)
+
+
+def _choose(bench: Bench, target: str, skill: str) -> str:
+    """Return the key that is meant: a key, else a pack's only skill. An unknown one is returned as it is, so that it is audited."""
+    if not skill and bench.snapshot.find(target) is not None:
+        return target
+    own = [one for one in bench.snapshot.all_skills() if one.pack == target.lower().replace("_", "-")]
+    return _choose_one(own, f"the pack {target}", skill) if own else target
+
+
+def _choose_in_folder(bench: Bench, skill: str) -> str:
+    skills = list(bench.snapshot.all_skills())
+    folder = bench.roots[0]
+    if not skills:
+        dropped = [f"{row.path}: {row.cause}" for row in bench.snapshot.dropped()]
+        raise InvalidInput(
+            f"{folder} has no skill that loads",
+            why="; ".join(dropped),
+            hint=f"`market check {folder}` shows everything",
+        )
+    return _choose_one(skills, str(folder), skill)
+
+
+def _choose_one(skills: list[LiveSkill], what: str, name: str) -> str:
+    named = [one for one in skills if name in (one.key, one.skill.name)] if name else skills
+    if len(named) == 1:
+        return named[0].key
+    keys = ", ".join(one.key for one in skills)
+    if named:
+        raise InvalidInput(f"{what} has {len(named)} skills", hint=f"name one: {keys} (a folder's with --skill NAME)")
+    raise NotFound(f"{what} has no skill {name!r}", hint=f"it has {keys}")
+
+
+def _unknown(bench: Bench, target: str) -> NotFound:
+    """Return the error for a target that names nothing: what is spelled alike, and what didn't load."""
+    skills = tuple(bench.snapshot.all_skills())
+    near = difflib.get_close_matches(
+        target, sorted({one.key for one in skills} | {one.pack for one in skills}), n=3, cutoff=0.5
+    )
+    looked = f"looked in {', '.join(map(str, bench.roots)) or 'no root: none exists yet'}"
+    dropped = [f"{row.path} did not load: {row.cause}" for row in bench.snapshot.dropped()]
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else folder_hint(target) or f"install it first: `market install {target}`"
+    )
+    return NotFound(
+        f"there is no skill or pack {target!r}", why="; ".join([looked, *dropped]), hint=hint, details={"near": near}
+    )
