@@ -58,5 +58,9 @@ def has_etag(headers: Iterable[tuple[bytes, bytes]], etag: bytes) -> bool:
     """Answer whether If-None-Match names this ETag. The comparison is the weak one, as RFC 9110 13.1.2 asks for."""
     for name, value in headers:
         if name == b"if-none-match":
-            return value == etag or value.strip() == b"*" or any(part.strip().removeprefix(b"W/") == etag for part in value.split(b","))
+            return (
+                value == etag
+                or value.strip() == b"*"
+                or any(part.strip().removeprefix(b"W/") == etag for part in value.split(b","))
+            )
     return False

@@ -47,7 +47,9 @@ async def send_file(scope: Scope, send: Send, file: ServedFile, *, cache_control
     if asked is None:
         await _send_whole(scope, send, file, headers)
     elif asked[0] >= asked[1]:
-        await _send_empty(send, 416, [*headers, (b"content-range", b"bytes */%d" % file.size), (b"content-length", b"0")])
+        await _send_empty(
+            send, 416, [*headers, (b"content-range", b"bytes */%d" % file.size), (b"content-length", b"0")]
+        )
     else:
         await _send_part(scope, send, file, headers, *asked)
 
@@ -84,7 +86,9 @@ async def _send_whole(scope: Scope, send: Send, file: ServedFile, headers: list[
         await _send_bytes(send, file, 0, file.size)
 
 
-async def _send_part(scope: Scope, send: Send, file: ServedFile, headers: list[tuple[bytes, bytes]], start: int, end: int) -> None:
+async def _send_part(
+    scope: Scope, send: Send, file: ServedFile, headers: list[tuple[bytes, bytes]], start: int, end: int
+) -> None:
     headers = [
         *headers,
         (b"content-type", file.media_type),

@@ -18,6 +18,8 @@ from market.web.documents import IMMUTABLE, NO_CACHE, Document, make_etag, send_
 from market.web.problems import TITLES, problem_headers, status_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from starlette.types import Receive, Scope, Send
 
     from market.errors import MarketError
@@ -41,7 +43,7 @@ PAGE_HEADERS = {
 class Pages:
     """Renders templates from the given folders, and from this room's own (`base.html`, `error.html`)."""
 
-    def __init__(self, *folders: Path) -> None:
+    def __init__(self, *folders: Path, filters: Mapping[str, Callable[..., str]] | None = None) -> None:
         self._environment = Environment(
             loader=FileSystemLoader([*folders, HERE / "templates"]),
             autoescape=True,
@@ -50,7 +52,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals["static"] = static_url
-        self._environment.filters["size"] = show_size
+        self._environment.filters |= {"size": show_size, **(filters or {})}
 
     def render(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page with the security headers; a value that the template names and `values` lacks is an error."""

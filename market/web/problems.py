@@ -6,6 +6,7 @@ Foreign exceptions become one 500 answer that tells nothing about the inside; th
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -71,7 +72,10 @@ TITLES: dict[int, str] = {
 }
 RETRY_AFTER_SECONDS = 2
 
+_READS = frozenset({"GET", "HEAD"})
+
 _log = logging.getLogger("market.web")
+
 
 def status_of(error: MarketError) -> int:
     """Return the HTTP status of an error: that of its nearest class in the table, and 500 outside it."""
@@ -118,13 +122,16 @@ def known_error(exception: Exception) -> MarketError:
     if isinstance(exception, HTTPException):
         return _routing_error(exception)
     _log.error("unexpected %s", type(exception).__name__, exc_info=exception)
-    return ServerFault("the server failed to answer this request", hint="try again; the operator finds the cause in the server's log")
+    return ServerFault(
+        "the server failed to answer this request", hint="try again; the operator finds the cause in the server's log"
+    )
 
 
 class ProblemEdge:
-    """The outermost layer of a server: turns every exception of the app into an answer.
+    """The outermost layer of a server: turns every exception of the app into an answer, and logs what is worth a line.
 
-    `page` may answer instead of problem+json, for people's browsers; it returns None for requests that aren't its.
+    Reads that succeed are logged at debug level only: they are the many, and a line costs more than the answer. `page` may answer
+    an error instead of problem+json, for people's browsers; it returns None for requests that aren't its.
     """
 
     def __init__(self, app: ASGIApp, page: Callable[[Scope, MarketError], Response | None] | None = None) -> None:
@@ -138,24 +145,39 @@ class ProblemEdge:
             return
         # Starlette's router raises its 404 and 405 instead of answering in plain text only where it finds an app here.
         scope.setdefault("app", self)
-        started = False
+        started, status, error = time.perf_counter(), 0, None
 
         async def watch(message: Message) -> None:
-            nonlocal started
-            started = True
+            nonlocal status
+            status = message.get("status", status)
             await send(message)
 
         try:
             await self._app(scope, receive, watch)
         except Exception as exception:
             error = known_error(exception)
-            if started:
+            if status:
                 # Half an answer is out: only breaking the connection tells the client so.
                 raise
-            await self._answer(scope, error)(scope, receive, send)
+            await self._answer(scope, error)(scope, receive, watch)
+        if status >= 400 or scope["method"] not in _READS or _log.isEnabledFor(logging.DEBUG):
+            _log_request(scope, status, started, error)
 
     def _answer(self, scope: Scope, error: MarketError) -> Response:
         return (self._page and self._page(scope, error)) or problem_response(error)
+
+
+def _log_request(scope: Scope, status: int, started: float, error: MarketError | None) -> None:
+    fields = {
+        "method": scope["method"],
+        "path": scope["path"],
+        "status": status,
+        "ms": round((time.perf_counter() - started) * 1000, 2),
+        "client": (scope.get("client") or ("",))[0],
+    }
+    if error is not None:
+        fields |= {"error": error.message, "code": error.slug}
+    _log.log(logging.WARNING if status >= 500 else logging.INFO, "request", extra=fields)
 
 
 def _routing_error(exception: HTTPException) -> MarketError:

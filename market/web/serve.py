@@ -98,7 +98,9 @@ def _announce(url: str, ready: Callable[[str], None]) -> None:
     deadline = time.monotonic() + READY_TIMEOUT_SECONDS
     while not _is_healthy(url):
         if time.monotonic() > deadline:
-            logging.getLogger("market.web").error("the server at %s didn't answer /healthz in %d s", url, READY_TIMEOUT_SECONDS)
+            logging.getLogger("market.web").error(
+                "the server at %s didn't answer /healthz in %d s", url, READY_TIMEOUT_SECONDS
+            )
             os.kill(os.getpid(), 15)
             return
         time.sleep(READY_POLL_SECONDS)

@@ -1,0 +1,50 @@
+"""Who is calling, and may they read: the one place that every face asks. A bad token is an error even where none is needed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from index.accounts import authenticate, check_scope, touch_token
+from index.model import Account, Scope, to_text
+from index.settings import LAST_USED_STEP_SECONDS, Anonymous
+from market.web.bearer import read_bearer
+
+if TYPE_CHECKING:
+    from starlette.types import Scope as Request
+
+    from index.parts import Parts
+
+
+class Access:
+    """Answers for one index who may do what."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._is_open = parts.settings.anonymous is Anonymous.READ
+
+    def identify(self, request: Request) -> Account | None:
+        """Return the account of the request's token, None without a token; raises `Unauthenticated` for a bad one."""
+        secret = read_bearer(request["headers"])
+        return None if secret is None else authenticate(self._parts.reader, secret, self._parts.clock())
+
+    def check_read(self, request: Request) -> Account | None:
+        """Let a reader pass: with a token that may read, and without one where the index is open."""
+        account = self.identify(request)
+        if account is None and self._is_open:
+            return None
+        return check_scope(account, Scope.READ)
+
+    def check_publish(self, request: Request) -> Account:
+        """Let a publisher pass."""
+        return check_scope(self.identify(request), Scope.PUBLISH)
+
+    async def note_use(self, account: Account) -> None:
+        """Note that the token was used, at most every few minutes: a durable write for each read would cost more than the read."""
+        now = self._parts.clock()
+        if account.last_used_at < to_text(now - timedelta(seconds=LAST_USED_STEP_SECONDS)):
+            await self._parts.lanes.write(self._touch, account.token_id, now)
+
+    def _touch(self, token_id: int, now: datetime) -> None:
+        with self._parts.database.write() as connection:
+            touch_token(connection, token_id, now)

@@ -1,0 +1,113 @@
+"""Lists of packs: all of them, the last published first, and those that match a query, best first.
+
+API, command line and pages show the same order.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+from sqlalchemy import func, select, tuple_
+
+from index.settings import DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS
+from index.store.schema import packs, publishers
+from index.store.search import match_packs
+from index.terms import parse_query
+from market.client.wire import PackSummary, pack_path
+from market.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Row, Select
+
+    from index.store.database import Database
+
+_END = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One page of packs. `cursor` asks for the next one and is empty on the last."""
+
+    items: tuple[PackSummary, ...]
+    total: int
+    cursor: str = ""
+
+
+def list_packs(database: Database, limit: int = DEFAULT_LIST_ITEMS, cursor: str = "") -> Listing:
+    """Return the packs that have an installable release, the last published first."""
+    query = (
+        _summaries().where(packs.c.latest != "").order_by(packs.c.updated_at.desc(), packs.c.id.desc()).limit(limit + 1)
+    )
+    if cursor:
+        query = query.where(tuple_(packs.c.updated_at, packs.c.id) < _parse_cursor(cursor))
+    with database.read() as connection:
+        total = connection.execute(select(func.count()).select_from(packs).where(packs.c.latest != "")).scalar_one()
+        rows = connection.execute(query).all()
+    more = len(rows) > limit
+    return Listing(tuple(_summarise(row) for row in rows[:limit]), total, _dump_cursor(rows[limit - 1]) if more else "")
+
+
+def search_packs(database: Database, text: str, limit: int = DEFAULT_LIST_ITEMS, cursor: str = "") -> Listing:
+    """Return the packs that match a text, best first. An empty text matches nothing."""
+    start = _parse_offset(cursor)
+    with database.read() as connection:
+        found = match_packs(connection, canonicalize_name(text.strip()), parse_query(text))
+        rows = _in_order(connection, found[start : start + limit])
+    return Listing(
+        tuple(_summarise(row) for row in rows), len(found), str(start + limit) if start + limit < len(found) else ""
+    )
+
+
+def parse_limit(text: str | None) -> int:
+    """Return how many items a page may have; raises `InvalidInput` outside 1 to MAX_LIST_ITEMS, except that more means the most."""
+    if text is None:
+        return DEFAULT_LIST_ITEMS
+    if not text.isascii() or not text.isdigit() or int(text[:9]) < 1:
+        raise InvalidInput(
+            f"limit={text[:20]!r} is not a number of items", hint=f"give a number from 1 to {MAX_LIST_ITEMS}"
+        )
+    return min(int(text[:9]), MAX_LIST_ITEMS)
+
+
+def _summaries() -> Select[int, str, str, str, str, str, int]:
+    return select(
+        packs.c.id, packs.c.name, packs.c.latest, publishers.c.name, packs.c.summary, packs.c.updated_at, packs.c.skills
+    ).join(publishers, publishers.c.id == packs.c.publisher_id)
+
+
+def _summarise(row: Row[int, str, str, str, str, str, int]) -> PackSummary:
+    _, name, version, publisher, summary, updated_at, skills = row
+    return PackSummary(name, version, publisher, summary, updated_at, pack_path(name).removeprefix("/v1/"), skills)
+
+
+def _in_order(connection: Connection, ids: Sequence[int]) -> list[Row[int, str, str, str, str, str, int]]:
+    rows = {row[0]: row for row in connection.execute(_summaries().where(packs.c.id.in_(ids)))}
+    return [rows[pack_id] for pack_id in ids]
+
+
+def _dump_cursor(row: Row[int, str, str, str, str, str, int]) -> str:
+    return base64.urlsafe_b64encode(f"{row[5]}{_END}{row[0]}".encode()).decode().rstrip("=")
+
+
+def _parse_cursor(text: str) -> tuple[str, int]:
+    try:
+        updated_at, _, pack_id = base64.urlsafe_b64decode(text[:200] + "=" * (-len(text) % 4)).decode().partition(_END)
+        return updated_at, int(pack_id)
+    except (ValueError, binascii.Error):
+        raise _bad_cursor() from None
+
+
+def _parse_offset(text: str) -> int:
+    if text and not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise _bad_cursor()
+    return int(text or 0)
+
+
+def _bad_cursor() -> InvalidInput:
+    return InvalidInput("the cursor can't be read", hint="take it as it stands in `next`, or leave it out")

@@ -1,0 +1,96 @@
+"""The rest of `/v1`: lists, search, who am I, publish. Each route parses, asks the domain and dumps; no rule is here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.responses import Response
+from starlette.routing import Route
+
+from index.browse import Listing, list_packs, parse_limit, search_packs
+from index.publish import Upload, accept
+from index.settings import MAX_QUERY_CHARACTERS
+from market.client.wire import DOCUMENT_TYPE, PackList, WhoAmI, packs_path, search_path, whoami_path
+from market.errors import InvalidInput, Unauthenticated
+from market.names import parse_pack_name, parse_version
+from market.pack.zip_format import MAX_ARCHIVE_BYTES
+from market.web.bodies import receive_body
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from index.access import Access
+    from index.parts import Parts
+
+
+class NativeRoutes:
+    """The endpoints, bound to one index."""
+
+    def __init__(self, parts: Parts, access: Access) -> None:
+        self._parts = parts
+        self._access = access
+
+    def routes(self) -> list[Route]:
+        """Return the routes of this face but for the documents and blobs."""
+        return [
+            Route(packs_path(), self.list, methods=["GET"]),
+            Route(search_path(), self.search, methods=["GET"]),
+            Route(whoami_path(), self.whoami, methods=["GET"]),
+            Route("/v1/packs/{name}/{version}", self.publish, methods=["PUT"]),
+        ]
+
+    async def list(self, request: Request) -> Response:
+        """All packs, the last published first."""
+        self._access.check_read(request.scope)
+        limit = parse_limit(request.query_params.get("limit"))
+        listing = await self._parts.lanes.read(
+            list_packs, self._parts.database, limit, request.query_params.get("cursor", "")
+        )
+        return _answer(_dump_listing(listing, "packs", {"limit": str(limit)}))
+
+    async def search(self, request: Request) -> Response:
+        """The packs that match `q`, best first."""
+        self._access.check_read(request.scope)
+        limit, query = parse_limit(request.query_params.get("limit")), request.query_params.get("q", "")
+        if len(query) > MAX_QUERY_CHARACTERS:
+            raise InvalidInput(
+                f"the query is longer than {MAX_QUERY_CHARACTERS} characters", hint="search for fewer words"
+            )
+        listing = await self._parts.lanes.read(
+            search_packs, self._parts.database, query, limit, request.query_params.get("cursor", "")
+        )
+        return _answer(_dump_listing(listing, "search", {"q": query, "limit": str(limit)}))
+
+    async def whoami(self, request: Request) -> Response:
+        """Whose token was sent."""
+        account = self._access.identify(request.scope)
+        if account is None:
+            raise Unauthenticated("no token was sent", hint="log in with `market login`")
+        await self._access.note_use(account)
+        return _answer(WhoAmI(account.publisher, tuple(sorted(account.scopes)), account.prefix, account.expires_at))
+
+    async def publish(self, request: Request) -> Response:
+        """A release: the body is the archive, name and version stand in the path."""
+        account = self._access.check_publish(request.scope)
+        name, version = parse_pack_name(request.path_params["name"]), parse_version(request.path_params["version"])
+        parts = self._parts
+        async with receive_body(
+            request.scope, request.receive, parts.blobs.incoming, limit_bytes=MAX_ARCHIVE_BYTES
+        ) as body:
+            upload = Upload(name, version, body.stream, body.path, body.size)
+            published = await parts.lanes.write(accept, parts.database, parts.blobs, upload, account, parts.clock())
+        return _answer(published, 201 if published.created else 200)
+
+
+def _dump_listing(listing: Listing, address: str, query: dict[str, str]) -> PackList:
+    # Relative to this list, so that it stays right behind a proxy's prefix.
+    following = f"{address}?{urlencode({**query, 'cursor': listing.cursor})}" if listing.cursor else ""
+    return PackList(listing.items, listing.total, following)
+
+
+def _answer(value: object, status: int = 200) -> Response:
+    return Response(
+        msgspec.json.encode(value), status, {"cache-control": "no-cache", "vary": "Authorization"}, DOCUMENT_TYPE
+    )

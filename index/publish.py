@@ -1,0 +1,142 @@
+"""Accept an archive as a release: a list of named steps. How the bytes arrived is not known here.
+
+Order of durability: the blob first (an orphan is harmless), then one transaction with the release, its documents and its search row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from index.accounts import touch_token
+from index.model import Account, to_text
+from index.store.audit import append_audit
+from index.store.releases import Standing, claim_name, find_pack, find_release, insert_release, write_documents
+from index.store.search import put_search_row
+from market.client.wire import Published, dump_problem, release_path
+from market.errors import Conflict, InvalidInput, Refused, Severity
+from market.pack.archive_read import read_archive
+from market.pack.inspect import Given, inspect_pack
+from market.trust.verify import VerifiedPack, verify_archive
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from index.store.blobs import FolderBlobs
+    from index.store.database import Database
+    from market.names import PackName, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """An archive that arrived for a name and a version: an open file in the blobs' `incoming` folder."""
+
+    name: PackName
+    version: Version
+    stream: IO[bytes]
+    path: Path
+    size: int
+
+
+def accept(database: Database, blobs: FolderBlobs, upload: Upload, account: Account, now: datetime) -> Published:
+    """Make a release of an upload, or say why not.
+
+    Raises `Untrusted` for a damaged archive, `InvalidInput` with every problem of the pack, `Refused` for another publisher's
+    name and `Conflict` for another tree under this version. The same tree again is a success with `created` False.
+    """
+    verified = _verify(upload)
+    _check_publishable(verified)
+    with database.read() as connection:
+        standing = _standing(connection, verified, account)
+    if standing is None:
+        blobs.keep(upload.path, verified.archive_digest)
+        with database.write() as connection:
+            standing = _commit(connection, verified, account, now, upload.size)
+    return _answer(verified, account, standing)
+
+
+def _verify(upload: Upload) -> VerifiedPack:
+    given = Given(name=upload.name, version=upload.version.text)
+    try:
+        return verify_archive(upload.stream, given)  # type: ignore[arg-type]
+    except InvalidInput as error:
+        # The author wants to see everything at once, warnings and refusals too; only a broken pack pays for the second look.
+        inspection = inspect_pack(read_archive(upload.stream), given)  # type: ignore[arg-type]
+        raise InvalidInput(
+            f"{upload.name} {upload.version} can't be published",
+            why=error.message,
+            hint="run `market check` on the folder",
+            problems=inspection.problems or error.problems,
+        ) from None
+
+
+def _check_publishable(verified: VerifiedPack) -> None:
+    refusals = [problem for problem in verified.problems if problem.severity is not Severity.WARNING]
+    if refusals:
+        raise InvalidInput(
+            f"{verified.name} {verified.version} can't be published",
+            why=refusals[0].text,
+            hint="run `market check` on the folder and correct what it names",
+            problems=verified.problems,
+        )
+
+
+def _standing(connection: Connection, verified: VerifiedPack, account: Account) -> Standing | None:
+    """Return the same release if it stands already, None if the way is free; raises where it isn't."""
+    pack = find_pack(connection, verified.name)
+    if pack is not None and pack.publisher_id != account.publisher_id:
+        raise Refused(
+            f"the name {verified.name!r} belongs to the publisher {pack.publisher!r}",
+            why=f"this token is of {account.publisher!r}",
+            hint="publish under another name with --name",
+        )
+    standing = find_release(connection, verified.name, verified.version)
+    if standing is not None and standing.tree_digest != verified.tree_digest:
+        raise Conflict(
+            f"{verified.name} {standing.version} is published already, with other content",
+            why=f"published {standing.tree_digest}, sent {verified.tree_digest}",
+            hint="a release never changes: publish under a new version, for example with --version auto",
+        )
+    return standing
+
+
+def _commit(
+    connection: Connection, verified: VerifiedPack, account: Account, now: datetime, size: int
+) -> Standing | None:
+    # Looked at again: between the first look and this transaction another publish may have won.
+    if (standing := _standing(connection, verified, account)) is not None:
+        return standing
+    moment = to_text(now)
+    pack = find_pack(connection, verified.name)
+    pack_id = pack.pack_id if pack else claim_name(connection, verified.name, account.publisher_id, moment)
+    insert_release(connection, pack_id, verified, account.token_id, moment, size)
+    latest = write_documents(connection, verified.name, account.publisher, pack_id, verified.version.text, moment)
+    if latest == verified.version.text:
+        put_search_row(connection, pack_id, verified.pack)
+    append_audit(
+        connection,
+        now,
+        account.publisher,
+        "publish",
+        f"{verified.name} {verified.version}",
+        tree_digest=verified.tree_digest,
+    )
+    touch_token(connection, account.token_id, now)
+    return None
+
+
+def _answer(verified: VerifiedPack, account: Account, standing: Standing | None) -> Published:
+    version = standing.version if standing else verified.version.text
+    return Published(
+        name=verified.name,
+        version=version,
+        publisher=account.publisher,
+        tree_digest=verified.tree_digest,
+        archive_digest=standing.archive_digest if standing else verified.archive_digest,
+        url=release_path(verified.name, version),
+        created=standing is None,
+        problems=tuple(dump_problem(problem) for problem in verified.problems),
+    )

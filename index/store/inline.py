@@ -1,0 +1,67 @@
+"""The reads on the hot path: a document by its path, a token by its hash. One raw connection, used in the event loop's own thread.
+
+A hop to a thread costs more than these reads (the statement itself is a few microseconds); everything slower goes through `lanes`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from index.settings import DATABASE_TIMEOUT_SECONDS
+from index.store.database import DATABASE_NAME, sql_failures
+from market.web.documents import Document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DOCUMENT = "SELECT etag, body FROM documents WHERE path = ?"
+_TOKEN = (
+    "SELECT tokens.id, publishers.id, publishers.name, tokens.prefix, tokens.scopes, tokens.expires_at, tokens.last_used_at "
+    "FROM tokens JOIN publishers ON publishers.id = tokens.publisher_id WHERE tokens.secret_sha256 = ? AND tokens.revoked_at = ''"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token that isn't revoked, as it stands in the database. Empty `expires_at` means never."""
+
+    token_id: int
+    publisher_id: int
+    publisher: str
+    prefix: str
+    scopes: str
+    expires_at: str
+    last_used_at: str
+
+
+class InlineReader:
+    """Reads of single rows. Each sees the newest commit, of whichever process."""
+
+    def __init__(self, data: Path) -> None:
+        with sql_failures():
+            self._connection = sqlite3.connect(
+                f"file:{data / DATABASE_NAME}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                timeout=DATABASE_TIMEOUT_SECONDS,
+                check_same_thread=False,
+            )
+            self._connection.execute("PRAGMA query_only=ON")
+
+    def document(self, path: str) -> Document | None:
+        """Return the document that a publish wrote under a path, or None."""
+        with sql_failures():
+            row = self._connection.execute(_DOCUMENT, (path,)).fetchone()
+        return None if row is None else Document(row[1], row[0].encode())
+
+    def token(self, secret_sha256: str) -> TokenRow | None:
+        """Return the token with this hash, or None where it is unknown or revoked."""
+        with sql_failures():
+            row = self._connection.execute(_TOKEN, (secret_sha256,)).fetchone()
+        return None if row is None else TokenRow(*row)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()

@@ -1,0 +1,64 @@
+"""The search table (FTS5): what is put in, and which packs match, best first and at a bounded cost. Terms are made in `index.terms`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from index.settings import MAX_SEARCH_MATCHES
+from index.terms import stored_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from index.terms import Match
+    from market.model import Pack
+
+_DELETE = text("DELETE FROM search WHERE rowid = :pack_id")
+_INSERT = text(
+    "INSERT INTO search (rowid, name, skills, summary, words) VALUES (:pack_id, :name, :skills, :summary, :words)"
+)
+_EXACT = text("SELECT id FROM packs WHERE name = :name AND latest != ''")
+# A word in the name says most, one in a skill's name more than one in the texts.
+_WORDS = text(
+    "SELECT rowid FROM search WHERE search MATCH :match ORDER BY bm25(search, 10.0, 5.0, 3.0, 1.0), rowid LIMIT :cap"
+)
+_NAMES = text("SELECT id FROM packs WHERE name >= :low AND name < :high AND latest != '' ORDER BY name LIMIT :cap")
+# Ranking every pack in which some word begins with two letters would cost a hundred times more, so these stand by date.
+_BEGINNINGS = text(
+    "SELECT packs.id FROM (SELECT rowid FROM search WHERE search MATCH :match LIMIT :cap) AS found "
+    "JOIN packs ON packs.id = found.rowid ORDER BY packs.updated_at DESC, packs.id DESC"
+)
+_AFTER_ANY_NAME_CHARACTER = "\x7f"
+
+
+def put_search_row(connection: Connection, pack_id: int, pack: Pack) -> None:
+    """Replace what search knows of a pack by its newest release's words."""
+    words = [*pack.keywords, *pack.categories, *(skill.description for skill in pack.skills)]
+    row = {
+        "name": pack.name,
+        "skills": " ".join(skill.name for skill in pack.skills),
+        "summary": pack.summary,
+        "words": "\n".join(words),
+    }
+    connection.execute(_DELETE, {"pack_id": pack_id})
+    connection.execute(_INSERT, {"pack_id": pack_id, **{column: stored_text(value) for column, value in row.items()}})
+
+
+def match_packs(connection: Connection, name: str, match: Match | None) -> list[int]:
+    """Return the ids of the packs that match, best first: the exact name, whole words, names and words that begin so.
+
+    Each step is capped, and so is the whole.
+    """
+    found = dict.fromkeys(connection.execute(_EXACT, {"name": name}).scalars())
+    cap = MAX_SEARCH_MATCHES
+    if match is not None:
+        found |= dict.fromkeys(connection.execute(_WORDS, {"match": match.words, "cap": cap}).scalars())
+    if name:
+        found |= dict.fromkeys(
+            connection.execute(_NAMES, {"low": name, "high": name + _AFTER_ANY_NAME_CHARACTER, "cap": cap}).scalars()
+        )
+    if match is not None and len(found) < cap:
+        found |= dict.fromkeys(connection.execute(_BEGINNINGS, {"match": match.beginnings, "cap": cap}).scalars())
+    return list(found)[:cap]
