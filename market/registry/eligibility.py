@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -15,16 +16,18 @@ if TYPE_CHECKING:
 
     from market.model import Needs
 
+REMEMBER_SECONDS = 5.0
+
 _SYSTEM_NAMES = {"win32": "windows", "cygwin": "windows", "macos": "darwin", "mac": "darwin", "osx": "darwin"}
 
 
 class Machine:
-    """What this machine offers. Looked-up programs are remembered; make a new one to look again."""
+    """What this machine offers. A program that was looked up is looked up again after `REMEMBER_SECONDS`."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, system: str = sys.platform) -> None:
         self._environ = os.environ if environ is None else environ
         self._system = _system_name(system)
-        self._programs: dict[str, bool] = {}
+        self._programs: dict[str, tuple[bool, float]] = {}
 
     def missing(self, *needs: Needs) -> tuple[str, ...]:
         """Return what is missing, each as a short phrase; empty where everything is there."""
@@ -39,9 +42,12 @@ class Machine:
             yield f"Python {needs.python} (this is {platform.python_version()})"
 
     def _has_program(self, name: str) -> bool:
-        if name not in self._programs:
-            self._programs[name] = shutil.which(name, path=self._environ.get("PATH", "")) is not None
-        return self._programs[name]
+        now = time.monotonic()
+        known, until = self._programs.get(name, (False, 0.0))
+        if now >= until:
+            known = shutil.which(name, path=self._environ.get("PATH", "")) is not None
+            self._programs[name] = known, now + REMEMBER_SECONDS
+        return known
 
 
 def _system_name(text: str) -> str:

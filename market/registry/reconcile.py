@@ -150,4 +150,4 @@ def _dropped_events(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None
         known = before.units[unit].dropped if unit in before.units else ()
         for row in reading.dropped if reading else ():
             if row not in known:
-                yield Event(EventKind.DROPPED, row.path, row.name, row.cause)
+                yield Event(EventKind.DUPLICATE if row.is_duplicate else EventKind.DROPPED, row.path, row.name, row.cause)

@@ -11,6 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from market.model import State
 from market.registry.log_lines import PREFIX, format_events
 from market.registry.reconcile import reconcile
 from market.registry.roots import RootReading, installed_names, is_own_unit, is_unit_folder, read_root
@@ -99,6 +100,10 @@ class Registry:
         if stale:
             self.refresh(stale)
 
+    def refresh_skill(self, skill: LiveSkill) -> None:
+        """Read the unit of a skill again, because somebody found another tree in its place."""
+        self.refresh([_unit_of(skill)])
+
     def find_current(self, key: str) -> LiveSkill | None:
         """Return the skill under a key as it stands on the disk now, or None."""
         found = self._snapshot.find(key)
@@ -141,7 +146,10 @@ class Registry:
             time.sleep(RESCAN_PAUSE_SECONDS)
         known = self._snapshot.units.get(unit)
         left_out = installed_names(unit.root) if not unit.name else frozenset()
-        return known is None or scan_tree(unit.path, left_out).signature != known.signature
+        if known is None or any(skill.state is State.INELIGIBLE for skill in known.skills):
+            # What a skill lacks may have been provided, which no file of its tree shows.
+            return True
+        return scan_tree(unit.path, left_out).signature != known.signature
 
     def _apply(self, readings: dict[UnitId, LoadedUnit | None]) -> None:
         result = reconcile(self._snapshot, readings)

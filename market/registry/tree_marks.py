@@ -20,10 +20,11 @@ GONE: StatMark = (0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class TreeMarks:
-    """The marks of a directory's files by their path in it. `signature` changes when any mark does."""
+    """The marks of a directory's files by their path in it. `signature` changes when any of them does; `top` is the directory's own."""
 
     signature: bytes
     files: dict[str, StatMark]
+    top: StatMark
 
 
 def scan_tree(path: str, left_out: frozenset[str] = frozenset()) -> TreeMarks:
@@ -31,6 +32,8 @@ def scan_tree(path: str, left_out: frozenset[str] = frozenset()) -> TreeMarks:
 
     A directory that is missing or can't be read counts as empty; so does what disappears meanwhile.
     """
+    # Before the files: what comes in between makes the tree look changed, not unchanged.
+    top = mark_file(path)
     files: dict[str, StatMark] = {}
     pending = [""]
     seen = 0
@@ -44,7 +47,7 @@ def scan_tree(path: str, left_out: frozenset[str] = frozenset()) -> TreeMarks:
             elif entry.name not in SKIPPED_FOLDERS and name not in left_out:
                 pending.append(f"{name}/")
     digest = hashlib.sha256(repr(sorted(files.items())).encode(errors="surrogateescape"))
-    return TreeMarks(digest.digest()[:16], files)
+    return TreeMarks(digest.digest()[:16], files, top)
 
 
 def mark_file(path: str) -> StatMark:

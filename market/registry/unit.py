@@ -27,12 +27,13 @@ class UnitId:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A manifest that didn't load. `name` is empty where it couldn't be read."""
+    """A manifest that didn't load. `name` is empty where it couldn't be read; `is_duplicate`: its pack has the name already."""
 
     path: str
     name: str
     cause: str
     problems: tuple[Problem, ...] = ()
+    is_duplicate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""What the registry itself finds about a skill, as problems: edited, held, lacking something, refused entry. Pure.
+
+The rules of packs are `market.pack.rules`; these speak of this machine and this tree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from market.errors import Problem, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHOWN_FILES = 5
+
+
+def lacking(missing: Sequence[str]) -> Problem:
+    """Say what a skill needs that this machine doesn't have."""
+    return Problem(
+        "machine-lacks",
+        Severity.WARNING,
+        f"it needs {'; '.join(missing)}",
+        reason="the skill says so in its needs",
+        fix="provide it and rescan, or run the skill on another machine",
+    )
+
+
+def edited(files: Sequence[str]) -> Problem:
+    """Say that files of an installed tree were changed."""
+    return Problem(
+        "tree-edited",
+        Severity.WARNING,
+        f"changed since it was installed: {_shown(files)}",
+        reason="the tree isn't the one of its receipt",
+        fix="reinstall the pack, or accept the edit with `market verify --accept`",
+    )
+
+
+def held(files: Sequence[str]) -> Problem:
+    """Say that a skill that changes things doesn't run, because its pack's recorded files were changed."""
+    return Problem(
+        "tree-held",
+        Severity.WARNING,
+        f"held, because recorded files were changed: {_shown(files)}",
+        reason="what it does may not be what was reviewed and approved",
+        fix="reinstall the pack, or accept the edit with `market verify --accept`",
+    )
+
+
+def escaped(cause: str, file: str) -> Problem:
+    """Say that an entry, links followed, leaves its root."""
+    return Problem(
+        "entry-escapes",
+        Severity.ERROR,
+        cause,
+        file,
+        reason="only programs under an allow-listed root may run",
+        fix="copy the program into the pack",
+    )
+
+
+def _shown(files: Sequence[str]) -> str:
+    more = len(files) - SHOWN_FILES
+    return ", ".join(files[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")

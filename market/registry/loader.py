@@ -1,0 +1,230 @@
+"""From a directory to its skills: read the tree, hold it against its receipt, parse the manifests, and say in which state each is.
+
+One verdict for all: the parser is the one that `market check` and the index use. Nothing that is wrong with one unit, or one
+manifest, stops the others.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from market.errors import MarketError, NotFound
+from market.installer.root import Root
+from market.installer.tree_state import TreeState, read_unit
+from market.pack.inspect import Given, inspect_pack
+from market.pack.record import make_record
+from market.registry.eligibility import Machine
+from market.registry.judge import TreeStanding, judge
+from market.registry.live import LiveSkill
+from market.registry.refusals import find_dropped, refuse_entry
+from market.registry.rooted import PartOfSource, find_outside, is_below, resolve
+from market.registry.roots import installed_names
+from market.registry.snapshot import plain_key
+from market.registry.tree_marks import TreeMarks, mark_file, scan_tree
+from market.registry.unit import Dropped, LoadedUnit, UnitId
+
+if TYPE_CHECKING:
+    from market.disk.walk import Folder
+    from market.errors import Problem
+    from market.installer.receipt import Receipt
+    from market.installer.tree_state import UnitReading
+    from market.model import Pack, Skill
+    from market.pack.inspect import Inspection
+    from market.pack.source import Source
+    from market.registry.unit import StatMark
+
+MAX_HASHED_BYTES = 64 << 20
+"""A tree without a receipt is hashed up to this size; a larger one has no tree digest, so nothing can be approved in it."""
+MAX_REMEMBERED_TREES = 20_000
+MANIFEST_NAMES = ("skill.json", "skill.md")
+
+_log = logging.getLogger("market.registry")
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """What one reading of a unit's directory found."""
+
+    unit: UnitId
+    source: Source
+    marks: TreeMarks
+    identity: tuple[int, int]
+    receipt: Receipt | None
+    standing: TreeStanding
+    digest: str
+
+
+class Loader:
+    """Reads units. It remembers what it parsed by tree digest, so that the same tree is parsed once."""
+
+    def __init__(self, integrity: str = "hold", machine: Machine | None = None) -> None:
+        self._holds = integrity == "hold"
+        self._machine = machine or Machine()
+        self._parsed: OrderedDict[tuple[str, str, Given], Inspection] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def load(self, unit: UnitId) -> LoadedUnit | None:
+        """Read one unit; None where nothing stands there. Whatever is wrong becomes part of the result."""
+        children = installed_names(unit.root) if not unit.name else frozenset()
+        marks = scan_tree(unit.path, children)
+        try:
+            with read_unit(Root(Path(unit.root)), unit.name) as reading:
+                if reading.folder is None:
+                    return None
+                tree = _take(unit, reading, reading.folder, marks, children)
+                return self._load(tree) if _has_manifest(tree.source) else _nothing(unit, tree.identity, marks)
+        except NotFound:
+            return None
+        except MarketError as error:
+            return _failed(unit, marks, f"{error.message}: {error.why}" if error.why else error.message)
+        except Exception as error:
+            # One unit that nobody foresaw must not keep the others from loading (mission A15).
+            _log.exception("reading %s failed", unit.path)
+            return _failed(unit, marks, f"{type(error).__name__}: {error}")
+
+    def _load(self, tree: _Tree) -> LoadedUnit:
+        inspection, escaped = self._inspect(tree)
+        pack = inspection.pack
+        found = pack.skills if pack else ()
+        skills: list[LiveSkill] = []
+        dropped = list(find_dropped(tree.unit, tree.source, inspection.problems, found, escaped))
+        for skill in found:
+            live = self._live(tree, inspection, skill)
+            if refused := _refuse_absolute(tree.unit, live):
+                dropped.append(refused)
+            else:
+                skills.append(live)
+        told = {id(problem) for live in skills for problem in live.problems}
+        told.update(id(problem) for row in dropped for problem in row.problems)
+        return LoadedUnit(
+            unit=tree.unit,
+            device=tree.identity[0],
+            inode=tree.identity[1],
+            pack=pack.name if pack else tree.unit.name,
+            version=_version(tree, pack),
+            tree_digest=tree.digest,
+            signature=tree.marks.signature,
+            skills=tuple(skills),
+            dropped=tuple(dropped),
+            problems=tuple(problem for problem in inspection.problems if id(problem) not in told),
+            watched=_watched(tree, skills),
+        )
+
+    def _inspect(self, tree: _Tree) -> tuple[Inspection, dict[str, str]]:
+        given = Given(tree.receipt.name, tree.receipt.version.text) if tree.receipt else Given()
+        inspection = self._parse(tree, given)
+        if inspection.pack is None and not given.name:
+            # A folder may be called anything; the skills in it are good all the same.
+            given = Given(_plain_name(tree.unit.path))
+            inspection = self._parse(tree, given)
+        outside = find_outside(tree.source, inspection.problems, tree.unit.path, tree.unit.root)
+        if outside.rewritten:
+            inspection = inspect_pack(PartOfSource(tree.source, replaced=outside.rewritten), given)
+        return inspection, dict(outside.escaped)
+
+    def _parse(self, tree: _Tree, given: Given) -> Inspection:
+        if not tree.digest:
+            return inspect_pack(tree.source, given)
+        key = tree.digest, tree.source.name, given
+        with self._lock:
+            known = self._parsed.get(key)
+        if known is None:
+            known = inspect_pack(tree.source, given)
+            with self._lock:
+                self._parsed[key] = known
+                while len(self._parsed) > MAX_REMEMBERED_TREES:
+                    self._parsed.popitem(last=False)
+        return known
+
+    def _live(self, tree: _Tree, inspection: Inspection, skill: Skill) -> LiveSkill:
+        pack = inspection.pack
+        missing = self._machine.missing(*((pack.needs,) if pack else ()), skill.needs)
+        state, reasons = judge(tree.standing, skill, missing, holds=self._holds)
+        return LiveSkill(
+            key=plain_key(skill.name),
+            skill=skill,
+            pack=pack.name if pack else tree.unit.name,
+            version=_version(tree, pack),
+            state=state,
+            root=tree.unit.root,
+            unit=tree.unit.path,
+            device=tree.identity[0],
+            inode=tree.identity[1],
+            tree_digest=tree.digest,
+            problems=(*reasons, *_problems_of(skill, inspection.problems)),
+        )
+
+
+def _take(unit: UnitId, reading: UnitReading, folder: Folder, marks: TreeMarks, children: frozenset[str]) -> _Tree:
+    source: Source = PartOfSource(folder.source, children) if children else folder.source
+    identity = folder.source.identity
+    standing = TreeStanding(
+        reading.receipt is not None or bool(reading.trouble),
+        tuple(sorted((*reading.changed, *reading.missing))),
+        reading.added,
+        reading.trouble,
+    )
+    digest = reading.receipt.tree_digest if reading.receipt and reading.state is TreeState.INTACT else _hash_tree(source)
+    return _Tree(unit, source, marks, (identity.device, identity.inode), reading.receipt, standing, digest)
+
+
+def _hash_tree(source: Source) -> str:
+    return make_record(source).tree_digest if sum(file.size for file in source.files()) <= MAX_HASHED_BYTES else ""
+
+
+def _has_manifest(source: Source) -> bool:
+    return any(file.path.rpartition("/")[2].lower() in MANIFEST_NAMES for file in source.files())
+
+
+def _nothing(unit: UnitId, identity: tuple[int, int], marks: TreeMarks) -> LoadedUnit:
+    """A directory without any manifest: remembered with its marks, so that it is looked at again when it changes."""
+    return LoadedUnit(unit, *identity, pack=unit.name, version="", tree_digest="", signature=marks.signature)
+
+
+def _failed(unit: UnitId, marks: TreeMarks, why: str) -> LoadedUnit:
+    return replace(_nothing(unit, (0, 0), marks), dropped=(Dropped(unit.path, "", why),))
+
+
+def _refuse_absolute(unit: UnitId, live: LiveSkill) -> Dropped | None:
+    """Refuse an absolute entry that doesn't lie under the root; relative ones were found in the tree itself."""
+    command = live.skill.command
+    if command is None or not command.entry.startswith("/"):
+        return None
+    if is_below(resolve(f"{unit.path}/{command.manifest}", command.entry), unit.root):
+        return None
+    return refuse_entry(unit, live, command.manifest, command.entry)
+
+
+def _problems_of(skill: Skill, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    files = {side.manifest for side in (skill.command, skill.guide) if side}
+    if skill.command:
+        files.add(f"{skill.folder}/{skill.command.entry}".removeprefix("/").replace("/./", "/"))
+    return tuple(problem for problem in problems if problem.file in files)
+
+
+def _version(tree: _Tree, pack: Pack | None) -> str:
+    if tree.receipt:
+        return tree.receipt.version.text
+    return pack.version.text if pack and pack.version else ""
+
+
+def _plain_name(path: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", path.rpartition("/")[2].lower()).strip("-")[:64].strip("-") or "unnamed"
+
+
+def _watched(tree: _Tree, skills: list[LiveSkill]) -> tuple[tuple[str, StatMark], ...]:
+    """The files that are compared before a skill is used: manifests and entries, and the directory itself."""
+    paths = {side.manifest for live in skills for side in (live.skill.command, live.skill.guide) if side}
+    entries = {
+        f"{live.skill.folder}/{live.skill.command.entry}".removeprefix("/")
+        for live in skills
+        if live.skill.command and not live.skill.command.entry.startswith("/")
+    }
+    marks = tuple((path, tree.marks.files.get(path) or mark_file(f"{tree.unit.path}/{path}")) for path in sorted(paths | entries))
+    return (("", tree.marks.top), *marks)
