@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from market.errors import Untrusted
 from market.pack.rules import make_problem
@@ -102,8 +102,7 @@ def _check_position(stream: BinaryIO, end: int, directory_size: int, offset: int
     if offset + directory_size > end:
         raise _refuse("archive-truncated", "the directory reaches beyond the end record")
     stream.seek(offset)
-    signature = stream.read(4)
-    if signature != CENTRAL_SIGNATURE:
+    if stream.read(4) != CENTRAL_SIGNATURE:
         raise _refuse("archive-prefix", f"{end - offset - directory_size} bytes stand before the archive")
     stream.seek(offset + directory_size)
     gap = stream.read(end - offset - directory_size)
@@ -126,7 +125,9 @@ def _read_rows(data: bytes, count: int) -> Iterator[Row]:
         if at > len(data):
             raise _refuse("archive-directory", f"row {number} of {count} is cut short")
         name_end, extra_end = start + lengths[0], start + lengths[0] + lengths[1]
-        yield Row(*fields[1:10], *fields[13:], data[start:name_end], data[name_end:extra_end], data[extra_end:at])
+        texts = (data[start:name_end], data[name_end:extra_end], data[extra_end:at])
+        values: list[Any] = [*fields[1:10], *fields[13:], *texts]  # all but the signature and the three lengths
+        yield Row(*values)
     if at != len(data):
         raise _refuse("archive-directory", f"the directory holds more than its {count} rows")
 

@@ -49,7 +49,9 @@ def read_archive(stream: BinaryIO) -> Source:
 def refuse_archive(problems: Sequence[Problem]) -> Untrusted:
     """Make the error for an archive with problems; a foreign zip is told how to become a pack."""
     first = problems[0]
-    return Untrusted(f"the archive is refused: {first.text}", why=first.reason, hint=first.fix, problems=problems[:MAX_PROBLEMS])
+    return Untrusted(
+        f"the archive is refused: {first.text}", why=first.reason, hint=first.fix, problems=problems[:MAX_PROBLEMS]
+    )
 
 
 def _check_ranges(stream: BinaryIO, entries: Sequence[Entry], directory_offset: int) -> list[Problem]:
@@ -68,7 +70,9 @@ def _check_ranges(stream: BinaryIO, entries: Sequence[Entry], directory_offset: 
         expected = entry.end
     if expected != directory_offset:
         rule = "archive-gap" if expected < directory_offset else "archive-overlap"
-        problems.append(make_problem(rule, f"the entries end at byte {expected}, the directory starts at {directory_offset}"))
+        problems.append(
+            make_problem(rule, f"the entries end at byte {expected}, the directory starts at {directory_offset}")
+        )
     return problems
 
 
@@ -129,6 +133,8 @@ class _Slice(io.RawIOBase):
 
 def _check_content(path: str, entry: Entry, size: int, crc: int) -> None:
     if size != entry.size:
-        raise refuse_archive([make_problem("archive-truncated", f"{path!r} ends after {size} of {entry.size} bytes", path)])
+        raise refuse_archive(
+            [make_problem("archive-truncated", f"{path!r} ends after {size} of {entry.size} bytes", path)]
+        )
     if crc != entry.crc:
         raise refuse_archive([make_problem("archive-crc", f"the checksum of {path!r} is wrong", path)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from market.pack.rules import make_problem
@@ -33,9 +34,16 @@ _LARGE_SIZE = 0xFFFFFFFF
 
 def check_rows(directory: Directory) -> tuple[list[Entry], list[Problem]]:
     """Return the entries as rows describe them, with every deviation from the canonical form."""
-    problems = [make_problem(rule, text, path) for row in directory.rows for path in (_show(row.name),) for rule, text in _find_faults(row, path)]
+    problems = [
+        make_problem(rule, text, path)
+        for row in directory.rows
+        for path in (_show(row.name),)
+        for rule, text in _find_faults(row, path)
+    ]
     problems.extend(_check_order([row.name for row in directory.rows]))
-    entries = [Entry(row.name, row.crc, row.size, bool((row.external >> 16) & 0o100), row.offset) for row in directory.rows]
+    entries = [
+        Entry(row.name, row.crc, row.size, bool((row.external >> 16) & 0o100), row.offset) for row in directory.rows
+    ]
     return entries, problems
 
 
@@ -70,7 +78,12 @@ def _find_type_faults(row: Row, path: str) -> Iterator[tuple[str, str]]:
     elif kind not in (0, stat.S_IFREG):
         yield "archive-special", f"{path!r} is a device, pipe or socket"
     elif mode not in (PLAIN_MODE, EXECUTABLE_MODE) or row.external & 0xFFFF:
-        yield "archive-mode", f"{path!r} has the mode {stat.S_IMODE(mode):04o}" if row.made >> 8 == _UNIX else f"{path!r} has no Unix mode"
+        yield (
+            "archive-mode",
+            f"{path!r} has the mode {stat.S_IMODE(mode):04o}"
+            if row.made >> 8 == _UNIX
+            else f"{path!r} has no Unix mode",
+        )
 
 
 def _find_header_faults(row: Row, path: str) -> Iterator[tuple[str, str]]:
@@ -89,7 +102,7 @@ def _find_header_faults(row: Row, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _check_order(names: Sequence[bytes]) -> Iterator[Problem]:
-    for earlier, later in zip(names, names[1:], strict=False):
+    for earlier, later in pairwise(names):
         if earlier > later:
             yield make_problem("archive-order", f"{_show(later)!r} stands after {_show(earlier)!r}", _show(later))
             return

@@ -12,7 +12,16 @@ from market.pack.paths import check_path, find_collisions
 from market.pack.record import FileRecord, Record
 from market.pack.rules import make_problem
 from market.pack.source import SourceFile
-from market.pack.zip_format import END, MAX_ARCHIVE_BYTES, MAX_FILE_BYTES, MAX_FILES, Entry, dump_central, dump_end, dump_local
+from market.pack.zip_format import (
+    END,
+    MAX_ARCHIVE_BYTES,
+    MAX_FILE_BYTES,
+    MAX_FILES,
+    Entry,
+    dump_central,
+    dump_end,
+    dump_local,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

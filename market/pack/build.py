@@ -39,11 +39,15 @@ def archive_pack(source: Source, given: Given, out: BinaryIO) -> Built:
     if inspection.pack is None or inspection.archive_blockers:
         count = len(inspection.archive_blockers)
         raise InvalidInput(
-            f"the pack has {count} error{'' if count == 1 else 's'} and can't be archived", problems=inspection.problems, hint="correct what is listed"
+            f"the pack has {count} error{'' if count == 1 else 's'} and can't be archived",
+            problems=inspection.problems,
+            hint="correct what is listed",
         )
     hashing = _HashingWriter(out)
     record = write_archive(canonical_source(source, inspection.pack), hashing)  # type: ignore[arg-type]
-    return Built(inspection.pack, record, inspection.problems, Digest(f"sha256:{hashing.digest.hexdigest()}"), hashing.size)
+    return Built(
+        inspection.pack, record, inspection.problems, Digest(f"sha256:{hashing.digest.hexdigest()}"), hashing.size
+    )
 
 
 class _HashingWriter:

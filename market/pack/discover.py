@@ -22,7 +22,18 @@ GUIDE_FILE = "SKILL.md"
 COMMAND_FILE = "skill.json"
 PASSED_OVER = frozenset({"node_modules", "__pycache__"})
 
-_NEAR_NAMES = frozenset({"skills.md", "skill.markdown", "skill.txt", "skills.json", "skill.yaml", "skill.yml", "skill.md.txt", "skill.json.txt"})
+_NEAR_NAMES = frozenset(
+    {
+        "skills.md",
+        "skill.markdown",
+        "skill.txt",
+        "skills.json",
+        "skill.yaml",
+        "skill.yml",
+        "skill.md.txt",
+        "skill.json.txt",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,9 @@ def discover(files: Iterable[SourceFile], within: Sequence[str] | None = None) -
         if "skill" in file.path.lower():
             folder, _, name = file.path.rpartition("/")
             _sort_in(file.path, folder, name, names)
-    guides, commands = ({folder for folder in found if _is_searched(folder, within)} for found in (names.guides, names.commands))
+    guides, commands = (
+        {folder for folder in found if _is_searched(folder, within)} for found in (names.guides, names.commands)
+    )
     nested = {folder for folder in guides if any(parent in guides for parent in _parents(folder))}
     problems = [*names.problems, *(_nested_problem(folder, guides) for folder in sorted(nested))]
     odd = tuple(path for path in names.odd if _is_searched(path.rpartition("/")[0], within))

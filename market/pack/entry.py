@@ -28,7 +28,9 @@ def resolve_entry(folder: str, entry: str) -> str | None:
     return None if path == ".." or path.startswith("../") else path
 
 
-def check_entry(manifest: CommandManifest, folder: str, source: Source, files: Mapping[str, SourceFile]) -> Iterator[Problem]:
+def check_entry(
+    manifest: CommandManifest, folder: str, source: Source, files: Mapping[str, SourceFile]
+) -> Iterator[Problem]:
     """Yield what is wrong with an entry: the name first, then the file."""
     entry, place = manifest.entry, manifest.find_place("entry")
     if entry.startswith("python:"):
@@ -49,9 +51,21 @@ def _missing(manifest: CommandManifest, entry: str, path: str, folder: str, file
         return make_problem("entry-folder", f"the entry {entry!r} is a folder", manifest.file, place)
     program = entry.split()[0] if entry.split() else entry
     if program != entry and resolve_entry(folder, program) in files:
-        return make_problem("entry-arguments", f"the entry {entry!r} has arguments", manifest.file, place, fix=f'write "entry": "{program}"')
+        return make_problem(
+            "entry-arguments",
+            f"the entry {entry!r} has arguments",
+            manifest.file,
+            place,
+            fix=f'write "entry": "{program}"',
+        )
     near = next((name for name in files if name.lower() == path.lower()), "")
-    return make_problem("entry-missing", f"the entry {entry!r} is not in the pack", manifest.file, place, fix=f"did you mean {near!r}?" if near else "")
+    return make_problem(
+        "entry-missing",
+        f"the entry {entry!r} is not in the pack",
+        manifest.file,
+        place,
+        fix=f"did you mean {near!r}?" if near else "",
+    )
 
 
 def _check_file(manifest: CommandManifest, path: str, source: Source, file: SourceFile) -> Iterator[Problem]:

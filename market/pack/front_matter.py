@@ -74,23 +74,42 @@ def parse_front_matter(data: bytes, file: str = "SKILL.md") -> FrontMatter:
 def _cut_head(text: str, file: str) -> _Cut | tuple[Problem, ...]:
     opening = _OPENING.match(text)
     if opening is None:
-        what = f"{file} is empty" if not text.strip() else f"{file} starts with {text.strip().splitlines()[0][:40]!r}, not with ---"
+        what = (
+            f"{file} is empty"
+            if not text.strip()
+            else f"{file} starts with {text.strip().splitlines()[0][:40]!r}, not with ---"
+        )
         return (make_problem("front-matter-missing", what, file, (1, 1)),)
     first_line = opening["before"].count("\n") + 2
-    late = (make_problem("front-matter-late", "something stands before the first ---", file, (first_line - 1, 1)),) if opening["before"] else ()
+    late = (
+        (make_problem("front-matter-late", "something stands before the first ---", file, (first_line - 1, 1)),)
+        if opening["before"]
+        else ()
+    )
     closing = _CLOSING.search(text, opening.end())
     if closing is not None:
         return _Cut(text[opening.end() : closing.start()], first_line, text[closing.end() :].lstrip("\n"), late)
     return _cut_unclosed(text, opening.end(), first_line, file, late)
 
 
-def _cut_unclosed(text: str, start: int, first_line: int, file: str, problems: tuple[Problem, ...]) -> _Cut | tuple[Problem, ...]:
+def _cut_unclosed(
+    text: str, start: int, first_line: int, file: str, problems: tuple[Problem, ...]
+) -> _Cut | tuple[Problem, ...]:
     """Take the field lines after an opening fence that is never closed; without any there is no front matter."""
     lines = _FIELD_LINES.match(text, start)
     if lines is None:
-        return (make_problem("front-matter-missing", "the front matter has no closing --- and no fields", file, (first_line, 1)),)
+        return (
+            make_problem(
+                "front-matter-missing", "the front matter has no closing --- and no fields", file, (first_line, 1)
+            ),
+        )
     last = first_line + lines[0].rstrip("\n").count("\n")
-    warning = make_problem("front-matter-unclosed", f"the front matter has no closing ---; the fields up to line {last} were taken", file, (last, 1))
+    warning = make_problem(
+        "front-matter-unclosed",
+        f"the front matter has no closing ---; the fields up to line {last} were taken",
+        file,
+        (last, 1),
+    )
     return _Cut(lines[0], first_line, text[lines.end() :].lstrip("\n"), (*problems, warning))
 
 
@@ -123,7 +142,13 @@ def _broken(fault: YamlFault, cut: _Cut, file: str) -> Problem:
         number = max((index for index in range(number + 1) if lines[index].strip()), default=0)
         line, place = lines[number], (number + cut.first_line, len(lines[number]))
     proposal = propose_line(line)
-    return make_problem("yaml-syntax", f"{fault.text}: {line.strip()[:120]!r}", file, place, fix=f"write: {proposal.strip()}" if proposal else "")
+    return make_problem(
+        "yaml-syntax",
+        f"{fault.text}: {line.strip()[:120]!r}",
+        file,
+        place,
+        fix=f"write: {proposal.strip()}" if proposal else "",
+    )
 
 
 def _find_cut_prose(cut: _Cut, yaml: YamlText, file: str) -> Iterator[Problem]:

@@ -17,11 +17,11 @@ _GOOD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _USABLE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 
 
-def choose_name(matter: FrontMatter, file: str, folder_name: str) -> tuple[str, list[Problem]]:
+def choose_name(matter: FrontMatter, file: str, folder_name: str, fallback_name: str) -> tuple[str, list[Problem]]:
     """Return the skill's name, and what is wrong with how it is given.
 
-    The front matter's name is the identity, in lower case and with hyphens where it has other characters; the folder's stands
-    in where there is none.
+    The front matter's name is the identity, in lower case and with hyphens where it has other characters; `fallback_name`
+    stands in where there is none.
     """
     value = matter.fields.get("name")
     place = matter.places.get(("name",), (1, 1))
@@ -29,12 +29,28 @@ def choose_name(matter: FrontMatter, file: str, folder_name: str) -> tuple[str, 
     problems: list[Problem] = []
     if value is not None and not isinstance(value, str):
         problems.append(make_problem("guide-field-type", "'name' is not a text", file, place))
-    name = normalise_name(written) or normalise_name(folder_name)
+    name = normalise_name(written) or normalise_name(fallback_name)
     if not name:
-        return "", [*problems, make_problem("field-missing", "there is no name, and no folder whose name could stand in", file, place, fix="add a name")]
+        return "", [
+            *problems,
+            make_problem(
+                "field-missing",
+                "there is no name, and no folder whose name could stand in",
+                file,
+                place,
+                fix="add a name",
+            ),
+        ]
     if not written:
-        rule, what = ("guide-name-invalid", "'name' is empty") if "name" in matter.fields else ("guide-name-missing", "'name' is missing")
-        return name, [*problems, make_problem(rule, f"{what}; the folder's name {name!r} was taken", file, place, fix=f"write name: {name}")]
+        rule, what = (
+            ("guide-name-invalid", "'name' is empty")
+            if "name" in matter.fields
+            else ("guide-name-missing", "'name' is missing")
+        )
+        return name, [
+            *problems,
+            make_problem(rule, f"{what}; the folder's name {name!r} was taken", file, place, fix=f"write name: {name}"),
+        ]
     problems.extend(_judge(written, name, file, place))
     if folder_name and not problems and folder_name not in (written, name):
         text = f"the skill is named {written!r}, its folder {folder_name!r}"
@@ -59,10 +75,29 @@ def _judge(written: str, name: str, file: str, place: tuple[int, int]) -> list[P
     if _GOOD.fullmatch(written) and len(written) <= MAX_GUIDE_NAME_CHARACTERS:
         return []
     if _USABLE.fullmatch(written) and len(written) <= MAX_GUIDE_NAME_CHARACTERS:
-        return [make_problem("guide-name-style", f"the name {written!r} has other characters than letters, digits and single hyphens", file, place)]
+        return [
+            make_problem(
+                "guide-name-style",
+                f"the name {written!r} has other characters than letters, digits and single hyphens",
+                file,
+                place,
+            )
+        ]
     if re.search(r"[ /:]", written) and len(written) <= MAX_GUIDE_NAME_CHARACTERS and written.isascii():
-        return [make_problem("guide-name-style", f"the name {written!r} was read as {name!r}", file, place, fix=f"write name: {name}")]
-    return [make_problem("guide-name-invalid", f"the name {written[:80]!r} {_why(written)}; it was read as {name!r}", file, place, fix=f"write name: {name}")]
+        return [
+            make_problem(
+                "guide-name-style", f"the name {written!r} was read as {name!r}", file, place, fix=f"write name: {name}"
+            )
+        ]
+    return [
+        make_problem(
+            "guide-name-invalid",
+            f"the name {written[:80]!r} {_why(written)}; it was read as {name!r}",
+            file,
+            place,
+            fix=f"write name: {name}",
+        )
+    ]
 
 
 def _why(written: str) -> str:

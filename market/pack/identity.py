@@ -35,14 +35,24 @@ class Candidate:
     place: tuple[int, int] = (0, 0)
 
 
-def choose_pack_name(given: Given, manifest: PackManifest | None, skills: Sequence[Skill], source_name: str) -> tuple[PackName | None, list[Problem]]:
+def choose_pack_name(
+    given: Given, manifest: PackManifest | None, skills: Sequence[Skill], source_name: str
+) -> tuple[PackName | None, list[Problem]]:
     """Return the pack's name: given > manifest > single or top skill > folder. The first that is there must be good, except a skill's."""
     problems: list[Problem] = []
-    own = Candidate(manifest.name, manifest.file, manifest.places.get("name", (0, 0))) if manifest and manifest.name else None
+    own = (
+        Candidate(manifest.name, manifest.file, manifest.places.get("name", (0, 0)))
+        if manifest and manifest.name
+        else None
+    )
     if given.name:
         name, problem = _parse_name(Candidate(given.name, ""))
         if own and name and not problem and _parse_name(own)[0] != name:
-            problems.append(make_problem("name-overridden", f"the manifest says {own.text!r}, {given.name!r} was given", own.file, own.place))
+            problems.append(
+                make_problem(
+                    "name-overridden", f"the manifest says {own.text!r}, {given.name!r} was given", own.file, own.place
+                )
+            )
         return name, [*problems, *([problem] if problem else [])]
     candidates = [own] if own else [*_name_of_skill(skills), *([Candidate(source_name, "")] if source_name else [])]
     for candidate in candidates:
@@ -53,9 +63,15 @@ def choose_pack_name(given: Given, manifest: PackManifest | None, skills: Sequen
     return None, problems[:1] or [make_problem("pack-name", "nothing names the pack")]
 
 
-def choose_version(given: Given, manifest: PackManifest | None, versions: Sequence[tuple[str, str]]) -> tuple[Version | None, list[Problem]]:
+def choose_version(
+    given: Given, manifest: PackManifest | None, versions: Sequence[tuple[str, str]]
+) -> tuple[Version | None, list[Problem]]:
     """Return the pack's version: given > manifest > its single skill's. None comes with the problem that says why."""
-    own = Candidate(manifest.version, manifest.file, manifest.places.get("version", (0, 0))) if manifest and manifest.version else None
+    own = (
+        Candidate(manifest.version, manifest.file, manifest.places.get("version", (0, 0)))
+        if manifest and manifest.version
+        else None
+    )
     found = own or next((Candidate(text, file) for file, text in versions), None)
     if given.version:
         version, problem = _parse_version(Candidate(given.version, ""))
@@ -83,11 +99,15 @@ def _parse_name(candidate: Candidate) -> tuple[PackName | None, Problem | None]:
     try:
         return parse_pack_name(candidate.text), None
     except InvalidInput as error:
-        return None, make_problem("pack-name", error.message, candidate.file, candidate.place, reason=error.why, fix=error.hint)
+        return None, make_problem(
+            "pack-name", error.message, candidate.file, candidate.place, reason=error.why, fix=error.hint
+        )
 
 
 def _parse_version(candidate: Candidate) -> tuple[Version | None, Problem | None]:
     try:
         return parse_version(candidate.text), None
     except InvalidInput as error:
-        return None, make_problem("version-invalid", error.message, candidate.file, candidate.place, reason=error.why, fix=error.hint)
+        return None, make_problem(
+            "version-invalid", error.message, candidate.file, candidate.place, reason=error.why, fix=error.hint
+        )

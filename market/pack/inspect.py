@@ -12,11 +12,14 @@ from market.errors import Severity
 from market.model import Pack
 from market.pack.discover import COMMAND_FILE, GUIDE_FILE, Found, discover
 from market.pack.front_matter import parse_front_matter
-from market.pack.identity import Given, choose_pack_name, choose_version
+from market.pack.identity import Given as Given  # its users find it beside `inspect_pack`
+from market.pack.identity import choose_pack_name, choose_version
 from market.pack.kinds import COLLECTION_KIND, SKILL_KIND, choose_skill_folders, clean_folder, find_kind
+from market.pack.pack_manifest import PackManifest
 from market.pack.paths import check_path, find_collisions
 from market.pack.rules import NOT_PORTABLE, make_problem
 from market.pack.skills import FolderReading, fold_name, read_folder
+from market.pack.text import read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +27,7 @@ if TYPE_CHECKING:
     from market.errors import Problem
     from market.model import Skill
     from market.pack.kinds import PackKind
-    from market.pack.pack_manifest import PackManifest
     from market.pack.source import Source, SourceFile
-
-__all__ = ["Given", "Inspection", "inspect_pack"]  # Given is defined beside the rule that uses it, and asked for here
 
 _MAX_ODD_FILES_READ = 20
 
@@ -57,7 +57,9 @@ class Inspection:
     @property
     def archive_blockers(self) -> tuple[Problem, ...]:
         """What keeps the tree from being carried to another machine: the errors, and what works on this machine only."""
-        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR or problem.rule in NOT_PORTABLE)
+        return tuple(
+            problem for problem in self.problems if problem.severity is Severity.ERROR or problem.rule in NOT_PORTABLE
+        )
 
     def _with(self, severity: Severity) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.severity is severity)
@@ -71,11 +73,13 @@ def inspect_pack(source: Source, given: Given = Given()) -> Inspection:  # noqa:
     files = {file.path: file for file in source.files()}
     problems = [*_check_paths(files)]
     kind = find_kind(files)
-    manifest = kind.parse(source.read(kind.marker), kind.marker) if kind else None
+    manifest = kind.parse(read_manifest(source, files[kind.marker]), kind.marker) if kind else None
     problems.extend(manifest.problems if manifest else ())
     folders = choose_skill_folders(kind, manifest, files)
     found = discover(files.values(), folders)
-    problems.extend((*found.problems, *_check_skill_paths(manifest, files, found), *_check_odd_spellings(source, found)))
+    problems.extend(
+        (*found.problems, *_check_skill_paths(manifest, files, found), *_check_odd_spellings(source, files, found))
+    )
     top_name = given.name or (manifest.name if manifest else "") or source.name
     readings = [read_folder(source, files, folder, top_name) for folder in found.folders]
     problems.extend(problem for reading in readings for problem in reading.problems)
@@ -89,11 +93,18 @@ def inspect_pack(source: Source, given: Given = Given()) -> Inspection:  # noqa:
 
 
 def _make_pack(
-    given: Given, kind: PackKind | None, manifest: PackManifest | None, readings: Sequence[FolderReading], skills: Sequence[Skill], source_name: str
+    given: Given,
+    kind: PackKind | None,
+    manifest: PackManifest | None,
+    readings: Sequence[FolderReading],
+    skills: Sequence[Skill],
+    source_name: str,
 ) -> tuple[Pack | None, list[Problem]]:
     name, name_problems = choose_pack_name(given, manifest, skills, source_name)
     own = readings if len(readings) == 1 else [reading for reading in readings if not reading.folder]
-    version, version_problems = choose_version(given, manifest, [version for reading in own for version in reading.versions])
+    version, version_problems = choose_version(
+        given, manifest, [version for reading in own for version in reading.versions]
+    )
     problems = [*name_problems, *version_problems]
     if name is None:
         return None, problems
@@ -106,20 +117,17 @@ def _make_pack(
 def _describe(pack: Pack, manifest: PackManifest | None, single: Skill | None) -> Pack:
     """Fill in what the manifest says; of a pack with one skill, what that skill says where the manifest is silent."""
     fields = single.guide.front_matter if single and single.guide else {}
-    texts = {key: _text_of(fields, key) for key in ("license", "homepage", "repository")}
-    summary = single.description if single else ""
-    if manifest is None:
-        return replace(pack, summary=summary, needs=single.needs if single else pack.needs, **texts)
+    said = manifest or PackManifest("")
     return replace(
         pack,
-        summary=manifest.summary or summary,
-        license=manifest.license or texts["license"],
-        homepage=manifest.homepage or texts["homepage"],
-        repository=manifest.repository or texts["repository"],
-        keywords=manifest.keywords,
-        categories=manifest.categories,
-        requires=manifest.requires,
-        needs=manifest.needs,
+        summary=said.summary or (single.description if single else ""),
+        license=said.license or _text_of(fields, "license"),
+        homepage=said.homepage or _text_of(fields, "homepage"),
+        repository=said.repository or _text_of(fields, "repository"),
+        keywords=said.keywords,
+        categories=said.categories,
+        requires=said.requires,
+        needs=said.needs if manifest or not single else single.needs,
     )
 
 
@@ -134,7 +142,9 @@ def _check_paths(files: Mapping[str, SourceFile]) -> Iterator[Problem]:
     yield from find_collisions(files)
 
 
-def _check_skill_paths(manifest: PackManifest | None, files: Mapping[str, SourceFile], found: Found) -> Iterator[Problem]:
+def _check_skill_paths(
+    manifest: PackManifest | None, files: Mapping[str, SourceFile], found: Found
+) -> Iterator[Problem]:
     """Each path under `skills` must lead to a skill."""
     for written in (manifest.skills if manifest else None) or ():
         folder, place = clean_folder(written), manifest.places.get("skills", (0, 0)) if manifest else (0, 0)
@@ -143,16 +153,26 @@ def _check_skill_paths(manifest: PackManifest | None, files: Mapping[str, Source
             yield make_problem("skills-path", f"{written!r} leaves the pack", file, place)
         elif not any(not folder or skill == folder or skill.startswith(f"{folder}/") for skill in found.folders):
             there = any(path.startswith(f"{folder}/") for path in files)
-            yield make_problem("skills-path", f"{written!r} " + ("holds no skill" if there else "is not in the pack"), file, place)
+            yield make_problem(
+                "skills-path", f"{written!r} " + ("holds no skill" if there else "is not in the pack"), file, place
+            )
 
 
-def _check_odd_spellings(source: Source, found: Found) -> Iterator[Problem]:
+def _check_odd_spellings(source: Source, files: Mapping[str, SourceFile], found: Found) -> Iterator[Problem]:
     """Report `skill.md`, `SKILL.MD`, ... that look like a skill; a page of that name among others is left alone."""
     for path in found.odd_spellings[:_MAX_ODD_FILES_READ]:
         is_guide = path.lower().endswith(".md")
         wanted = GUIDE_FILE if is_guide else COMMAND_FILE
-        if not is_guide or {"name", "description"} & parse_front_matter(source.read(path), path).fields.keys():
-            yield make_problem("manifest-case", f"{path!r} is not read: the name is exactly {wanted!r}", path, fix=f"rename it to {wanted}")
+        if (
+            not is_guide
+            or {"name", "description"} & parse_front_matter(read_manifest(source, files[path]), path).fields.keys()
+        ):
+            yield make_problem(
+                "manifest-case",
+                f"{path!r} is not read: the name is exactly {wanted!r}",
+                path,
+                fix=f"rename it to {wanted}",
+            )
 
 
 def _drop_repeated(skills: Sequence[Skill]) -> tuple[list[Skill], list[Problem]]:
@@ -162,11 +182,14 @@ def _drop_repeated(skills: Sequence[Skill]) -> tuple[list[Skill], list[Problem]]
     for skill in skills:
         first = kept.setdefault(fold_name(skill.name), skill)
         if first is not skill:
-            text = f"the skill {skill.name!r} in {skill.folder or 'the top'!r} is already in {first.folder or 'the top'!r} as {first.name!r}"
+            text = f"the skill {skill.name!r} in {skill.folder or '.'!r} is already in {first.folder or '.'!r} as {first.name!r}"
             side = skill.command or skill.guide
             problems.append(make_problem("skill-duplicate", text, side.manifest if side else ""))
     return list(kept.values()), problems
 
 
 def _in_order(problems: Sequence[Problem]) -> list[Problem]:
-    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.file.encode("utf-8", "surrogateescape"), problem.line, problem.column))
+    return sorted(
+        dict.fromkeys(problems),
+        key=lambda problem: (problem.file.encode("utf-8", "surrogateescape"), problem.line, problem.column),
+    )

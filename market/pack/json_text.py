@@ -58,7 +58,9 @@ def parse_json(data: bytes, file: str) -> JsonText:
         return JsonText(file, "", None, text.problems)
     repeated: list[str] = []
     try:
-        value = json.loads(text.text, object_pairs_hook=_make_collector(repeated), parse_constant=_refuse, parse_float=_parse_float)
+        value = json.loads(
+            text.text, object_pairs_hook=_make_collector(repeated), parse_constant=_refuse, parse_float=_parse_float
+        )
     except (ValueError, RecursionError, _Fault) as error:
         return JsonText(file, text.text, None, (_syntax_problem(text.text, error, file),))
     document = JsonText(file, text.text, value)
@@ -96,7 +98,9 @@ def _syntax_problem(text: str, error: Exception, file: str) -> Problem:
         return make_problem("json-deep", f"{file} is nested too deep", file, (1, 1))
     if isinstance(error, _Fault):
         at = re.search(rf"(?<![\w\"]){re.escape(str(error))}(?![\w\"])", text)
-        return make_problem("json-constant", f"{error} is not a JSON number", file, find_place(text, at.start() if at else 0))
+        return make_problem(
+            "json-constant", f"{error} is not a JSON number", file, find_place(text, at.start() if at else 0)
+        )
     return make_problem("json-syntax", "a number has too many digits", file, (1, 1))
 
 
@@ -119,22 +123,36 @@ def _find_repeats(document: JsonText, repeated: list[str]) -> tuple[Problem, ...
     scanner = _Scanner(document.text)
     scanner.scan()
     return tuple(
-        make_problem("json-duplicate-key", f"the key {key!r} stands twice", document.file, find_place(document.text, offset))
+        make_problem(
+            "json-duplicate-key", f"the key {key!r} stands twice", document.file, find_place(document.text, offset)
+        )
         for key, offset in scanner.repeats
     )
 
 
 def _find_depth(document: JsonText) -> tuple[Problem, ...]:
     # Counting brackets is a cheap bound that clears nearly every file without a walk.
-    if document.text.count("[") + document.text.count("{") <= MAX_JSON_DEPTH or _depth_of(document.value) <= MAX_JSON_DEPTH:
+    if (
+        document.text.count("[") + document.text.count("{") <= MAX_JSON_DEPTH
+        or _depth_of(document.value) <= MAX_JSON_DEPTH
+    ):
         return ()
-    return (make_problem("json-deep", f"{document.file} is nested deeper than {MAX_JSON_DEPTH} levels", document.file, (1, 1)),)
+    return (
+        make_problem(
+            "json-deep", f"{document.file} is nested deeper than {MAX_JSON_DEPTH} levels", document.file, (1, 1)
+        ),
+    )
 
 
 def _depth_of(value: Any) -> int:
     """Count levels without recursion: the value may be deeper than the interpreter's stack."""
     level, depth = [value], 0
-    while level := [item for part in level if isinstance(part, dict | list) for item in (part.values() if isinstance(part, dict) else part)]:
+    while level := [
+        item
+        for part in level
+        if isinstance(part, dict | list)
+        for item in (part.values() if isinstance(part, dict) else part)
+    ]:
         depth += 1
         if depth > MAX_JSON_DEPTH:
             break
@@ -148,7 +166,11 @@ def _find_surrogates(document: JsonText) -> tuple[Problem, ...]:
     try:
         json.dumps(document.value, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
-        return (make_problem("json-surrogate", "half of a surrogate pair", document.file, find_place(document.text, found.start())),)
+        return (
+            make_problem(
+                "json-surrogate", "half of a surrogate pair", document.file, find_place(document.text, found.start())
+            ),
+        )
     return ()
 
 

@@ -40,10 +40,16 @@ def find_kind(paths: Collection[str]) -> PackKind | None:
     return next((kind for kind in MARKED_KINDS if kind.marker in paths), None)
 
 
-def choose_skill_folders(kind: PackKind | None, manifest: PackManifest | None, paths: Collection[str]) -> tuple[str, ...] | None:
+def choose_skill_folders(
+    kind: PackKind | None, manifest: PackManifest | None, paths: Collection[str]
+) -> tuple[str, ...] | None:
     """Return the folders in which skills are sought; None for the whole tree."""
     named = manifest.skills if manifest is not None else None
-    has_folder = kind is not None and kind.looks_in_skills_folder and any(path.startswith(f"{DEFAULT_SKILL_FOLDER}/") for path in paths)
+    has_folder = (
+        kind is not None
+        and kind.looks_in_skills_folder
+        and any(path.startswith(f"{DEFAULT_SKILL_FOLDER}/") for path in paths)
+    )
     default = (DEFAULT_SKILL_FOLDER,) if has_folder else ()
     if named is None:
         return default or None

@@ -25,7 +25,9 @@ def read_needs(metadata: object) -> Needs:
     sources = (fields, openclaw)
     requires = [_as_mapping(source.get("requires")) for source in sources]
     return Needs(
-        os=_unique(_OS_NAMES.get(name.lower(), name.lower()) for source in sources for name in _as_names(source.get("os"))),
+        os=_unique(
+            _OS_NAMES.get(name.lower(), name.lower()) for source in sources for name in _as_names(source.get("os"))
+        ),
         bins=_unique(name for source in requires for name in _as_names(source.get("bins"))),
         env=_unique(name for source in requires for name in _as_names(source.get("env"))),
     )

@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from market.errors import Problem
     from market.names import Requirement
 
-PACK_FIELDS = ("name", "version", "summary", "license", "homepage", "repository", "keywords", "categories", "requires", "needs", "skills")
+PACK_FIELDS = (
+    "name",
+    "version",
+    "summary",
+    "license",
+    "homepage",
+    "repository",
+    "keywords",
+    "categories",
+    "requires",
+    "needs",
+    "skills",
+)
 NEEDS_FIELDS = ("os", "bins", "env", "python", "hosts")
 
 
@@ -54,7 +66,9 @@ def parse_pack_yaml(data: bytes, file: str = "pack.yaml") -> PackManifest:
         return PackManifest(file, problems=(make_problem("yaml-syntax", fault.text, file, fault.place),))
     value = {} if yaml.value is None and not yaml.problems else yaml.value
     if not isinstance(value, dict):
-        return PackManifest(file, problems=yaml.problems or (make_problem("yaml-not-mapping", f"{file} holds no fields", file, (1, 1)),))
+        return PackManifest(
+            file, problems=yaml.problems or (make_problem("yaml-not-mapping", f"{file} holds no fields", file, (1, 1)),)
+        )
     reader = _Reader(file, value, lambda path: yaml.places.get(path, (1, 1)))
     reader.problems.extend(yaml.problems)
     return _build_from_yaml(reader)
@@ -70,6 +84,8 @@ def parse_plugin_json(data: bytes, file: str) -> PackManifest:
     reader = _Reader(file, document.value, document.find_place, rule="field-type")
     values = document.value
     repository = values.get("repository")
+    if isinstance(repository, dict):  # npm's form: {"type": "git", "url": "..."}
+        repository = repository.get("url")
     return PackManifest(
         file,
         name=reader.read_text("name") or reader.read_text("id"),
@@ -77,7 +93,7 @@ def parse_plugin_json(data: bytes, file: str) -> PackManifest:
         summary=reader.read_text("description"),
         license=values["license"] if isinstance(values.get("license"), str) else "",
         homepage=values["homepage"] if isinstance(values.get("homepage"), str) else "",
-        repository=repository if isinstance(repository, str) else str(repository.get("url", "")) if isinstance(repository, dict) else "",
+        repository=repository if isinstance(repository, str) else "",
         keywords=reader.read_list("keywords"),
         skills=_read_plugin_skills(reader),
         problems=tuple(reader.problems),
@@ -89,13 +105,17 @@ def _build_from_yaml(reader: _Reader) -> PackManifest:
     requires = reader.read_requires()
     needs = reader.read_needs()
     skills = reader.read_list("skills") if reader.values.get("skills") is not None else None
-    texts = {key: reader.read_text(key) for key in ("name", "version", "summary", "license", "homepage", "repository")}
-    lists = {key: reader.read_list(key) for key in ("keywords", "categories")}
     reader.find_unknown(reader.values, PACK_FIELDS, ())
     return PackManifest(
         reader.file,
-        **texts,
-        **lists,
+        name=reader.read_text("name"),
+        version=reader.read_text("version"),
+        summary=reader.read_text("summary"),
+        license=reader.read_text("license"),
+        homepage=reader.read_text("homepage"),
+        repository=reader.read_text("repository"),
+        keywords=reader.read_list("keywords"),
+        categories=reader.read_list("categories"),
         requires=requires,
         needs=needs,
         skills=skills,
@@ -114,7 +134,13 @@ def _read_plugin_skills(reader: _Reader) -> tuple[str, ...] | None:
 class _Reader:
     """Reads the fields of one mapping and collects what is wrong with them."""
 
-    def __init__(self, file: str, values: dict[str, Any], find_place: Callable[[tuple[str | int, ...]], tuple[int, int]], rule: str = "pack-manifest") -> None:
+    def __init__(
+        self,
+        file: str,
+        values: dict[str, Any],
+        find_place: Callable[[tuple[str | int, ...]], tuple[int, int]],
+        rule: str = "pack-manifest",
+    ) -> None:
         self.file = file
         self.values = values
         self.problems: list[Problem] = []
@@ -177,4 +203,10 @@ class _Reader:
         """Warn of fields that the format doesn't have."""
         for key in values:
             if key not in known:
-                self.report(f"the field {key!r} is unknown", *path, key, rule="pack-field-unknown", fix=f"the fields are {', '.join(known)}")
+                self.report(
+                    f"the field {key!r} is unknown",
+                    *path,
+                    key,
+                    rule="pack-field-unknown",
+                    fix=f"the fields are {', '.join(known)}",
+                )

@@ -29,12 +29,17 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])\s*(?:\..*)?", re.IGNORECASE)
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])\s*(?:\..*)?",
+    re.IGNORECASE,
+)
 
 
 def check_path(path: str) -> tuple[Problem, ...]:
     """Return every rule that a relative POSIX path breaks. A name that wasn't UTF-8 comes with surrogate escapes."""
-    return tuple(make_problem(rule, text, path.encode("utf-8", "backslashreplace").decode()) for rule, text in _find_faults(path))
+    return tuple(
+        make_problem(rule, text, path.encode("utf-8", "backslashreplace").decode()) for rule, text in _find_faults(path)
+    )
 
 
 def find_collisions(paths: Iterable[str]) -> tuple[Problem, ...]:
@@ -52,13 +57,17 @@ def find_collisions(paths: Iterable[str]) -> tuple[Problem, ...]:
         files.setdefault(key, path)
         problems.extend(_add_folders(path, folders))
     for key in files.keys() & folders.keys():
-        problems.append(make_problem("path-file-and-folder", f"{files[key]!r} is a file and {folders[key]!r} a folder", files[key]))
+        problems.append(
+            make_problem("path-file-and-folder", f"{files[key]!r} is a file and {folders[key]!r} a folder", files[key])
+        )
     return tuple(problems)
 
 
 def fold_path(path: str) -> str:
     """Return the spelling that all names share which are one file on a case-insensitive disk."""
-    return path.lower() if path.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
+    return (
+        path.lower() if path.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
+    )
 
 
 def _add_folders(path: str, folders: dict[str, str]) -> Iterator[Problem]:
@@ -87,7 +96,7 @@ def _find_faults(path: str) -> Iterator[tuple[str, str]]:
     if _CONTROL.search(path):
         yield "path-control", f"{shown} holds a control character"
     if _INVISIBLE.search(path):
-        yield "path-invisible", f"{ascii(path)} holds an invisible character"
+        yield "path-invisible", f"{path!a} holds an invisible character"
     if path.startswith(("-", "~")):
         yield "path-leading", f"{shown} starts with {path[0]!r}"
     yield from _find_encoding_faults(path, shown)
@@ -103,7 +112,7 @@ def _find_encoding_faults(path: str, shown: str) -> Iterator[tuple[str, str]]:
         yield "path-encoding", f"{shown} is not UTF-8"
         return
     if unicodedata.normalize("NFC", path) != path:
-        yield "path-normal-form", f"{ascii(path)} is not in Unicode form NFC"
+        yield "path-normal-form", f"{path!a} is not in Unicode form NFC"
 
 
 def _find_part_faults(path: str) -> Iterator[tuple[str, str]]:

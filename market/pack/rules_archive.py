@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# fmt: off
+
 Row = tuple[str, str, str, str]
 
 _RENAME = "rename the file"
@@ -15,7 +17,8 @@ PATH_RULES: tuple[Row, ...] = (
     ("path-control", "error", "control characters hide what a name is", _RENAME),
     ("path-invisible", "error", "invisible and direction-changing characters make one name look like another", _RENAME),
     ("path-encoding", "error", "names are UTF-8, otherwise each system reads another name", "rename the file in UTF-8"),
-    ("path-normal-form", "error", "macOS stores names in another Unicode form; only NFC names are one file everywhere", "rename the file in Unicode form NFC"),
+    ("path-normal-form", "error",
+     "systems store other Unicode forms; only NFC names are one file everywhere", "rename it in Unicode form NFC"),
     ("path-long", "error", "longer names can't be stored on common file systems", "shorten the path"),
     ("path-deep", "error", "deeper trees can't be walked safely", "flatten the folders"),
     ("path-ending", "error", "Windows drops dots and spaces at the end of a name", _RENAME),
@@ -45,7 +48,7 @@ ARCHIVE_RULES: tuple[Row, ...] = (
     ("archive-mismatch", "error", "the entry's own header and the central directory disagree: readers would see two packs", _REPACK),
     ("archive-encrypted", "error", "what is encrypted can't be reviewed", _REPACK),
     ("archive-descriptor", "error", "a size that comes after the bytes can't be checked before them", _REPACK),
-    ("archive-compressed", "error", "packs are stored without compression: the same tree is the same archive everywhere, and no bomb", _REPACK),
+    ("archive-compressed", "error", "packs are stored, not compressed: one tree is one archive everywhere, and no bomb", _REPACK),
     ("archive-size", "error", "the declared size isn't the real one", _REPACK),
     ("archive-file-too-large", "error", "larger files are refused", "make the file smaller"),
     ("archive-extra", "error", "extra fields can carry a second name or size", _REPACK),

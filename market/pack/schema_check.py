@@ -38,7 +38,7 @@ def _is_plainly_good(schema: object) -> bool:
     return isinstance(schema, dict) and all(_is_good_keyword(keyword, value) for keyword, value in schema.items())
 
 
-def _is_good_keyword(keyword: str, value: Any) -> bool:  # noqa: PLR0911
+def _is_good_keyword(keyword: str, value: Any) -> bool:
     if keyword == "type":
         return isinstance(value, str) and value in _TYPES
     if keyword == "properties":

@@ -1,4 +1,4 @@
-"""skill.json: the manifest of a command. Every rule of one manifest by itself is here; whether its entry exists is in `market.pack.entry`."""
+"""skill.json: the manifest of a command. The rules of one manifest by itself; whether its entry exists is in `market.pack.entry`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,19 @@ if TYPE_CHECKING:
 
 MAX_SKILL_NAME_CHARACTERS = 64
 MAX_TIMEOUT_SECONDS = 86_400
-FIELDS = ("name", "description", "schema", "entry", "env_allow", "timeout_seconds", "class", "category", "version", "metadata")
+FIELDS = (
+    "name",
+    "description",
+    "schema",
+    "entry",
+    "env_allow",
+    "timeout_seconds",
+    "class",
+    "category",
+    "version",
+    "metadata",
+)
+COMMAND_FIELDS = ("entry", "schema", "env_allow", "timeout_seconds", "class")
 EMPTY_SCHEMA: Mapping[str, object] = {"type": "object", "properties": {}}
 
 _NAME = re.compile(r"[a-z0-9_]+")
@@ -52,6 +64,12 @@ class CommandManifest:
         """Whether the skill can't be loaded."""
         return any(problem.severity is Severity.ERROR for problem in self.problems)
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the file has nothing that only a command has: other tools use the same file name."""
+        values = self.document.value if self.document else None
+        return isinstance(values, dict) and not any(key in values for key in COMMAND_FIELDS)
+
     def find_place(self, *path: str | int) -> tuple[int, int]:
         """Return line and column of a field's value."""
         return self.document.find_place(path) if self.document else (0, 0)
@@ -63,7 +81,9 @@ def parse_skill_json(data: bytes, file: str = "skill.json") -> CommandManifest:
     if document.problems:
         return CommandManifest(file, problems=document.problems)
     if not isinstance(document.value, dict):
-        return CommandManifest(file, problems=(make_problem("json-not-object", "the file holds no object", file, (1, 1)),))
+        return CommandManifest(
+            file, problems=(make_problem("json-not-object", "the file holds no object", file, (1, 1)),)
+        )
     reader = _Reader(document)
     manifest = CommandManifest(
         file,
@@ -117,8 +137,14 @@ class _Reader:
         """Return the skill's key (A2)."""
         name = self.read_required("name")
         if name and not (_NAME.fullmatch(name) and len(name) <= MAX_SKILL_NAME_CHARACTERS):
-            why = f"has {len(name)} characters, more than {MAX_SKILL_NAME_CHARACTERS}" if _NAME.fullmatch(name) else "has other characters than a-z, 0-9 and _"
-            self.report("skill-name", f"the name {name[:80]!r} {why}", "name", fix=f"write {suggest_skill_name(name)!r}")
+            why = (
+                f"has {len(name)} characters, more than {MAX_SKILL_NAME_CHARACTERS}"
+                if _NAME.fullmatch(name)
+                else "has other characters than a-z, 0-9 and _"
+            )
+            self.report(
+                "skill-name", f"the name {name[:80]!r} {why}", "name", fix=f"write {suggest_skill_name(name)!r}"
+            )
         return name
 
     def read_schema(self) -> Mapping[str, object]:
@@ -156,9 +182,15 @@ class _Reader:
         value = self.values.get("timeout_seconds")
         if value is None:
             return DEFAULT_TIMEOUT_SECONDS
-        is_whole = (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
+        is_whole = (isinstance(value, int) and not isinstance(value, bool)) or (
+            isinstance(value, float) and value.is_integer()
+        )
         if not is_whole or not 0 <= value <= MAX_TIMEOUT_SECONDS:
-            self.report("timeout-invalid", f"'timeout_seconds' is {value!r}, not a whole number from 0 to {MAX_TIMEOUT_SECONDS}", "timeout_seconds")
+            self.report(
+                "timeout-invalid",
+                f"'timeout_seconds' is {value!r}, not a whole number from 0 to {MAX_TIMEOUT_SECONDS}",
+                "timeout_seconds",
+            )
             return DEFAULT_TIMEOUT_SECONDS
         return int(value) or DEFAULT_TIMEOUT_SECONDS
 
@@ -166,15 +198,29 @@ class _Reader:
         """Return the class (A8, B6). One that can't be read counts as dangerous: never more than was said."""
         text = self.read_text("class")
         if not text:
-            self.report("class-missing", "'class' is missing, so the skill counts as safe", *(["class"] if "class" in self.values else []))
+            self.report(
+                "class-missing",
+                "'class' is missing, so the skill counts as safe",
+                *(["class"] if "class" in self.values else []),
+            )
             return SkillClass.SAFE
         skill_class, is_alias = parse_class(text)
         if skill_class is None:
-            near = get_close_matches(text.lower(), list(SkillClass), 1)
-            self.report("class-invalid", f"the class {text[:80]!r} doesn't exist", "class", fix=f"write {near[0].value!r}" if near else "")
+            near = get_close_matches(text.lower(), [member.value for member in SkillClass], 1)
+            self.report(
+                "class-invalid",
+                f"the class {text[:80]!r} doesn't exist",
+                "class",
+                fix=f"write {near[0]!r}" if near else "",
+            )
             return SkillClass.DANGEROUS
         if is_alias:
-            self.report("class-alias", f"the class {text!r} was read as {skill_class.value!r}", "class", fix=f"write {skill_class.value!r}")
+            self.report(
+                "class-alias",
+                f"the class {text!r} was read as {skill_class.value!r}",
+                "class",
+                fix=f"write {skill_class.value!r}",
+            )
         return skill_class
 
     def read_version(self) -> str:
@@ -187,7 +233,12 @@ class _Reader:
                 return value
             if value is not None:
                 raw = re.match(r"[^,}\s]+", self.document.text[self.document.offsets[path] :])
-                self.report("version-invalid", f"the version is {_kind(value)}, not a text", *path, fix=f'write "{raw[0] if raw else value}"')
+                self.report(
+                    "version-invalid",
+                    f"the version is {_kind(value)}, not a text",
+                    *path,
+                    fix=f'write "{raw[0] if raw else value}"',
+                )
         return ""
 
     def read_metadata(self) -> Mapping[str, Any]:
@@ -219,5 +270,13 @@ def _pointer(path: Sequence[str | int]) -> str:
 
 
 def _kind(value: object) -> str:
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object", type(None): "null"}
+    names = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        list: "a list",
+        dict: "an object",
+        type(None): "null",
+    }
     return names[type(value)]

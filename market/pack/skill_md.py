@@ -59,15 +59,17 @@ class Tool:
     description: str = ""
 
 
-def parse_skill_md(data: bytes, file: str = "SKILL.md", *, folder_name: str = "") -> GuideManifest:
-    """Parse a SKILL.md. `folder_name` is the name that the skill gets where the file names none; empty where there is no such."""
+def parse_skill_md(
+    data: bytes, file: str = "SKILL.md", *, folder_name: str = "", fallback_name: str = ""
+) -> GuideManifest:
+    """Parse a SKILL.md. It should be named as its folder; `fallback_name` is taken where it has no name. Empty: there is none."""
     matter = parse_front_matter(data, file)
     if matter.is_broken:
         return GuideManifest(file, matter, problems=matter.problems)
     problems = list(matter.problems)
     if len(data) > OPENCLAW_MAX_BYTES:
         problems.append(make_problem("file-large", f"{file} has {len(data):,} bytes", file))
-    name, name_problems = choose_name(matter, file, folder_name)
+    name, name_problems = choose_name(matter, file, folder_name, fallback_name or folder_name)
     description, description_problems = _choose_description(matter, file)
     tools = list(_read_tools(matter, file))
     problems.extend((*name_problems, *description_problems, *(problem for _, problem in tools if problem)))
@@ -94,15 +96,28 @@ def _choose_description(matter: FrontMatter, file: str) -> tuple[str, list[Probl
     place = matter.places.get(("description",), (1, 1))
     problems: list[Problem] = []
     if value is not None and not isinstance(value, str):
-        problems.append(make_problem("guide-field-type", "'description' is not a text", file, place, fix="put the description in quotes"))
+        problems.append(
+            make_problem(
+                "guide-field-type", "'description' is not a text", file, place, fix="put the description in quotes"
+            )
+        )
         value = json.dumps(value, ensure_ascii=False)
     text = (value or "").strip()
     if not text:
         text = _first_paragraph(matter.body)
         rule = "guide-description-borrowed" if text else "guide-description-missing"
-        problems.append(make_problem(rule, "'description' is empty" if "description" in matter.fields else "'description' is missing", file, place))
+        problems.append(
+            make_problem(
+                rule,
+                "'description' is empty" if "description" in matter.fields else "'description' is missing",
+                file,
+                place,
+            )
+        )
     elif len(text) > MAX_DESCRIPTION_CHARACTERS:
-        problems.append(make_problem("guide-description-long", f"the description has {len(text):,} characters", file, place))
+        problems.append(
+            make_problem("guide-description-long", f"the description has {len(text):,} characters", file, place)
+        )
     return text, problems
 
 

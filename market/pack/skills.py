@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from market.errors import Severity
 from market.model import Command, Guide, Kind, Skill
 from market.pack.classes import strictest
 from market.pack.discover import COMMAND_FILE, GUIDE_FILE
 from market.pack.entry import check_entry
 from market.pack.needs import read_needs
+from market.pack.rules import make_problem
 from market.pack.skill_json import CommandManifest, parse_skill_json
 from market.pack.skill_md import GuideManifest, parse_skill_md
+from market.pack.text import read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,21 +35,42 @@ class FolderReading:
 
 def read_folder(source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str) -> FolderReading:
     """Read a folder's manifests. `top_name` stands in for the folder's name at the pack's top."""
-    command_file, guide_file = (f"{folder}/{name}" if folder else name for name in (COMMAND_FILE, GUIDE_FILE))
-    command = parse_skill_json(source.read(command_file), command_file) if command_file in files else None
-    guide = None
-    if guide_file in files:
-        guide = parse_skill_md(source.read(guide_file), guide_file, folder_name=folder.rpartition("/")[2] if folder else top_name)
-    entry_problems = tuple(check_entry(command, folder, source, files)) if command and command.entry and not command.is_broken else ()
-    command_is_good = command is not None and not command.is_broken and not any(p.severity is Severity.ERROR for p in entry_problems)
-    skills = _join(_command_skill(command, folder) if command and command_is_good else None, _guide_skill(guide, folder) if guide and not guide.is_broken else None)
-    manifests = tuple(manifest for manifest in (command, guide) if manifest is not None)
-    return FolderReading(
-        folder,
-        skills,
-        tuple((manifest.file, manifest.version) for manifest in manifests if manifest.version),
-        (*(problem for manifest in manifests for problem in manifest.problems), *entry_problems),
+    guide = _read_guide(source, files, folder, top_name)
+    command = _read_command(source, files, folder, has_guide=guide is not None)
+    skills = _join(
+        _command_skill(command, folder) if command and command.entry and not command.is_broken else None,
+        _guide_skill(guide, folder) if guide and not guide.is_broken else None,
     )
+    manifests = tuple(manifest for manifest in (command, guide) if manifest is not None)
+    versions = tuple((manifest.file, manifest.version) for manifest in manifests if manifest.version)
+    return FolderReading(
+        folder, skills, versions, tuple(problem for manifest in manifests for problem in manifest.problems)
+    )
+
+
+def _read_guide(source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str) -> GuideManifest | None:
+    file = f"{folder}/{GUIDE_FILE}" if folder else GUIDE_FILE
+    if file not in files:
+        return None
+    name = folder.rpartition("/")[2]
+    return parse_skill_md(
+        read_manifest(source, files[file]), file, folder_name=name or source.name, fallback_name=name or top_name
+    )
+
+
+def _read_command(
+    source: Source, files: Mapping[str, SourceFile], folder: str, *, has_guide: bool
+) -> CommandManifest | None:
+    file = f"{folder}/{COMMAND_FILE}" if folder else COMMAND_FILE
+    if file not in files:
+        return None
+    manifest = parse_skill_json(read_manifest(source, files[file]), file)
+    if has_guide and manifest.is_foreign:
+        text = f"{file} has none of a command's fields, so it was taken for another tool's file"
+        return replace(manifest, version="", problems=(make_problem("command-foreign", text, file, (1, 1)),))
+    if manifest.is_broken or not manifest.entry:
+        return manifest
+    return replace(manifest, problems=(*manifest.problems, *check_entry(manifest, folder, source, files)))
 
 
 def fold_name(name: str) -> str:
@@ -74,7 +96,15 @@ def _guide_skill(manifest: GuideManifest, folder: str) -> Skill:
     fields = manifest.front_matter.fields
     guide = Guide(manifest.file, manifest.marker, manifest.disable_model_invocation, fields)
     category = fields.get("category")
-    skill = Skill(manifest.name, Kind.GUIDE, manifest.description, folder, manifest.skill_class, guide=guide, needs=read_needs(fields.get("metadata")))
+    skill = Skill(
+        manifest.name,
+        Kind.GUIDE,
+        manifest.description,
+        folder,
+        manifest.skill_class,
+        guide=guide,
+        needs=read_needs(fields.get("metadata")),
+    )
     return replace(skill, category=category) if isinstance(category, str) and category else skill
 
 
@@ -84,7 +114,14 @@ def _join(command: Skill | None, guide: Skill | None) -> tuple[Skill, ...]:
         return tuple(skill for skill in (command, guide) if skill is not None)
     if fold_name(command.name) != fold_name(guide.name):
         return command, guide
-    return (replace(command, guide=guide.guide, skill_class=strictest(command.skill_class, guide.skill_class), needs=_join_needs(command.needs, guide.needs)),)
+    return (
+        replace(
+            command,
+            guide=guide.guide,
+            skill_class=strictest(command.skill_class, guide.skill_class),
+            needs=_join_needs(command.needs, guide.needs),
+        ),
+    )
 
 
 def _join_needs(first: Needs, second: Needs) -> Needs:

@@ -9,6 +9,7 @@ from market.pack.rules import make_problem
 
 if TYPE_CHECKING:
     from market.errors import Problem
+    from market.pack.source import Source, SourceFile
 
 MAX_MANIFEST_BYTES = 1 << 20
 
@@ -17,7 +18,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class ManifestText:
-    """A manifest's text without its BOM, all line ends `\\n`. `problems` is not empty where it can't be read."""
+    """A manifest's text without its BOM, every line end a line feed. `problems` is not empty where it can't be read."""
 
     text: str
     problems: tuple[Problem, ...] = ()
@@ -26,13 +27,24 @@ class ManifestText:
 def parse_text(data: bytes, file: str) -> ManifestText:
     """Decode a manifest; a file that is too large or not UTF-8 gives one problem and no text."""
     if len(data) > MAX_MANIFEST_BYTES:
-        return ManifestText("", (make_problem("file-too-large", f"{file} has {len(data):,} bytes, more than {MAX_MANIFEST_BYTES:,}", file),))
+        return ManifestText(
+            "",
+            (make_problem("file-too-large", f"{file} has more than {MAX_MANIFEST_BYTES:,} bytes", file),),
+        )
     try:
         text = data.removeprefix(_BOM).decode()
     except UnicodeDecodeError as error:
         bad = f"byte 0x{error.object[error.start]:02X} is not UTF-8"
         return ManifestText("", (make_problem("text-encoding", bad, file, _find_place(error.object[: error.start])),))
     return ManifestText(text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text)
+
+
+def read_manifest(source: Source, file: SourceFile) -> bytes:
+    """Read a manifest, but of one that is too large only as much as shows it."""
+    if file.size <= MAX_MANIFEST_BYTES:
+        return source.read(file.path)
+    with source.open(file.path) as stream:
+        return stream.read(MAX_MANIFEST_BYTES + 1)
 
 
 def find_place(text: str, offset: int) -> tuple[int, int]:

@@ -35,7 +35,9 @@ def repair_yaml(text: str) -> tuple[str, tuple[Repair, ...]]:
             continue
         indent = len(match["indent"])
         following = _count_following(lines, number + 1, indent)
-        if not _BLOCK_HEADER.fullmatch(match["value"]) and (plain := _read_as_text(match["value"], lines[number + 1 : number + 1 + following])):
+        if not _BLOCK_HEADER.fullmatch(match["value"]) and (
+            plain := _read_as_text(match["value"], lines[number + 1 : number + 1 + following])
+        ):
             corrected = match["head"] + quote_text(plain)
             repairs.append(Repair(number + 1, len(match["head"]) + 1, match["key"], corrected))
             lines[number : number + 1 + following] = [corrected, *[""] * following]

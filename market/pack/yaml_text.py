@@ -25,7 +25,9 @@ Place = tuple[int, int]
 Path = tuple[str | int, ...]
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_TEXT_TAGS = frozenset({"!", *(f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp"))})
+_TEXT_TAGS = frozenset(
+    {"!", *(f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp"))}
+)
 _LIST_TAG = "tag:yaml.org,2002:seq"
 _MAPPING_TAG = "tag:yaml.org,2002:map"
 
@@ -104,6 +106,8 @@ class _Builder:
         if isinstance(node, yaml.SequenceNode):
             self._check_tag(node, _LIST_TAG)
             return [self.build(item, (*path, number), depth + 1) for number, item in enumerate(node.value)]
+        if not isinstance(node, yaml.MappingNode):
+            raise AssertionError("a node is a scalar, a sequence or a mapping")
         self._check_tag(node, _MAPPING_TAG)
         return self._build_mapping(node, path, depth)
 
@@ -126,7 +130,9 @@ class _Builder:
                 merged.update(self._build_merged(value_node, path, depth))
                 continue
             if not isinstance(key, str):
-                self.problems.append(make_problem("yaml-key", "a key is not a text", self.file, self.place_of(key_node)))
+                self.problems.append(
+                    make_problem("yaml-key", "a key is not a text", self.file, self.place_of(key_node))
+                )
             elif key in values:
                 self._report_repeat(key, key_node, self.places[(*path, key)])
             else:

@@ -53,7 +53,19 @@ class Entry:
 
 def dump_local(entry: Entry) -> bytes:
     """Return an entry's local header with its name."""
-    head = (LOCAL_SIGNATURE, VERSION_NEEDED, FLAG_UTF8, STORED, TIME, DATE, entry.crc, entry.size, entry.size, len(entry.name), 0)
+    head = (
+        LOCAL_SIGNATURE,
+        VERSION_NEEDED,
+        FLAG_UTF8,
+        STORED,
+        TIME,
+        DATE,
+        entry.crc,
+        entry.size,
+        entry.size,
+        len(entry.name),
+        0,
+    )
     return LOCAL.pack(*head) + entry.name
 
 
@@ -61,7 +73,10 @@ def dump_central(entry: Entry) -> bytes:
     """Return an entry's row in the central directory."""
     mode = EXECUTABLE_MODE if entry.executable else PLAIN_MODE
     sizes = (entry.crc, entry.size, entry.size, len(entry.name), 0, 0, 0, 0, mode << 16, entry.offset)
-    return CENTRAL.pack(CENTRAL_SIGNATURE, VERSION_MADE, VERSION_NEEDED, FLAG_UTF8, STORED, TIME, DATE, *sizes) + entry.name
+    return (
+        CENTRAL.pack(CENTRAL_SIGNATURE, VERSION_MADE, VERSION_NEEDED, FLAG_UTF8, STORED, TIME, DATE, *sizes)
+        + entry.name
+    )
 
 
 def dump_end(count: int, directory_size: int, directory_offset: int) -> bytes:

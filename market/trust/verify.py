@@ -85,8 +85,8 @@ def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = Non
         _check_same("tree", promise.tree_digest, record.tree_digest)
         given = Given(name=promise.name, version=promise.version.text)
     inspection = inspect_pack(source, given)
-    if inspection.pack is None or inspection.errors:
-        raise InvalidInput("the pack has errors and can't be installed", problems=inspection.errors)
+    if inspection.pack is None or inspection.archive_blockers:
+        raise InvalidInput("the pack has errors and can't be installed", problems=inspection.archive_blockers or inspection.problems)
     version = inspection.pack.version
     if version is None:
         raise InvalidInput(
