@@ -86,6 +86,9 @@ class Invoker:
         attempt = _Attempt(call, self._clock(), time.perf_counter(), _dump_given(call.params))
         try:
             outcome = self._attempt(attempt)
+        except KeyboardInterrupt:
+            self._record(attempt, Outcome(OutcomeKind.FAILED, error="interrupted by the caller"))
+            raise
         except BaseException as error:
             self._record(attempt, Outcome(OutcomeKind.FAILED, error=f"internal error: {type(error).__name__}: {error}"))
             raise
@@ -123,9 +126,9 @@ class Invoker:
         return self._execute(attempt, target, command.timeout_seconds if command else DEFAULT_TIMEOUT_SECONDS)
 
     def _execute(self, attempt: _Attempt, target: LiveSkill, timeout_seconds: float) -> Outcome:
-        if target.skill.skill_class is not SkillClass.SAFE and attempt.ticket is None:
-            attempt.ticket = self._audit.begin(self._row(attempt, Outcome(OutcomeKind.FAILED)))
         try:
+            if target.skill.skill_class is not SkillClass.SAFE and attempt.ticket is None:
+                attempt.ticket = self._audit.begin(self._row(attempt, Outcome(OutcomeKind.FAILED)))
             return self._executors[target.skill.kind].execute(target, attempt.args_text, timeout_seconds)
         except Replaced:
             raise

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import marshal
+import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
 _SCRIPT = Path(__file__).with_name("supervisor.py")
 _HEADER_BYTES = 8
 _RLIMITS = (
-    (resource.RLIMIT_CORE, limits.MAX_CORE_BYTES),
-    (resource.RLIMIT_NOFILE, limits.MAX_OPEN_FILES),
-    (resource.RLIMIT_FSIZE, limits.MAX_FILE_BYTES),
+    f"{resource.RLIMIT_CORE}={limits.MAX_CORE_BYTES}",
+    f"{resource.RLIMIT_NOFILE}={limits.MAX_OPEN_FILES}",
+    f"{resource.RLIMIT_FSIZE}={limits.MAX_FILE_BYTES}",
 )
 
 
@@ -87,12 +89,18 @@ class Supervisor:
     def run(self, request: Request, pack_fd: int) -> Result:
         """Run one request in the directory `pack_fd`; raises SupervisorDied."""
         patience = request.timeout_seconds + limits.TERM_GRACE_SECONDS + limits.KILL_SECONDS + limits.REPLY_SLACK_SECONDS
+        child = -1
         try:
             self._socket.settimeout(patience)
             self._send(_dump_request(request), pack_fd)
+            child = self._receive_child()
             return Result(**self._receive())
         except OSError as error:
+            _kill_orphan(child)
             raise SupervisorDied(str(error) or type(error).__name__) from error
+        finally:
+            if child >= 0:
+                os.close(child)
 
     def interrupt(self) -> None:
         """Break off the call that another thread is waiting for: that thread gets SupervisorDied, and closes."""
@@ -113,6 +121,13 @@ class Supervisor:
         self._socket.sendmsg([len(body).to_bytes(_HEADER_BYTES, "little")], [rights])
         self._socket.sendall(body)
 
+    def _receive_child(self) -> int:
+        """Take the pidfd of what was started; -1 where there is none."""
+        started, descriptors, _, _ = socket.recv_fds(self._socket, 1, 1, socket.MSG_CMSG_CLOEXEC)
+        if not started:
+            raise ConnectionError("the supervisor ended before the call began")
+        return descriptors[0] if descriptors else -1
+
     def _receive(self) -> dict[str, Any]:
         size = int.from_bytes(self._receive_exactly(_HEADER_BYTES), "little")
         # marshal is safe here: the bytes come from our own script, run by this same interpreter.
@@ -132,13 +147,24 @@ class Supervisor:
 def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
     """Start the script with an empty environment and in its own session, so that a terminal's Ctrl-C reaches the host first."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), str(theirs.fileno())],
+        [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), str(theirs.fileno()), str(limits.CHILD_UMASK), *_RLIMITS],
         env={},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=(theirs.fileno(),),
         start_new_session=True,
     )
+
+
+def _kill_orphan(child: int) -> None:
+    """Kill what a dead supervisor has left running: its child, which leads a session, with that session's group."""
+    if child < 0:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        status = Path(f"/proc/self/fdinfo/{child}").read_text()
+        pid = int(status.rpartition("\nPid:")[2].split()[0])
+        if pid > 0:  # -1 once the process is gone; only then could the number be somebody else's
+            os.killpg(pid, signal.SIGKILL)
 
 
 def _dump_request(request: Request) -> bytes:
@@ -154,7 +180,5 @@ def _dump_request(request: Request) -> bytes:
             "kill": limits.KILL_SECONDS,
             "stdout_limit": limits.MAX_STDOUT_BYTES,
             "stderr_limit": limits.STDERR_TAIL_BYTES,
-            "umask": limits.CHILD_UMASK,
-            "rlimits": _RLIMITS,
         }
     )

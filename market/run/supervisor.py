@@ -1,7 +1,7 @@
 """The small process between host and child: runs one call at a time, and leaves no process behind.
 
-A standalone script, started as `python -I -S supervisor.py FD`, never imported: the standard library only, few imports, and
-no limits of its own. What came of a call is judged in `market.run.judge`; the host's end is `market.run.supervision`.
+A standalone script, started as `python -I -S supervisor.py FD UMASK RLIMIT=MOST...`, never imported: the standard
+library only, few imports, and no limits of its own. The host's end is `market.run.supervision`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ import time
 
 TYPE_CHECKING = False  # `typing` itself would double the start-up time
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any
 
 CHUNK_BYTES = 65536
 HEADER_BYTES = 8
+STARTED = b"\1"
 # What a pipe can hold at its end (its size is at most 1 MiB for an ordinary user), with room to spare.
 LAST_CHUNKS = 64
 TICK_SECONDS = 0.005
@@ -64,33 +65,31 @@ class Running:
         self.to_write = memoryview(request["stdin"])
         self.status: int | None = None
         self.failure = 0
+        self.child = -1
         self.captures: dict[int, Capture] = {}
         self.poll = select.poll()
         self.spawn(pack_fd)
 
     def spawn(self, pack_fd: int) -> None:
-        """Fork the child, and learn whether its exec worked."""
+        """Start the entry in the skill's folder of the open pack. `failure` keeps the errno of an exec that failed."""
         child_stdin, self.stdin = os.pipe()
         stdout, child_stdout = os.pipe()
         stderr, child_stderr = os.pipe()
-        report, child_report = os.pipe()
-        self.child = os.fork()
-        if not self.child:
-            become(self.request, pack_fd, (child_stdin, child_stdout, child_stderr), child_report)
-        for descriptor in (child_stdin, child_stdout, child_stderr, child_report):
+        try:
+            self.child = start_entry(self.request, pack_fd, (child_stdin, child_stdout, child_stderr))
+        except OSError as error:
+            self.failure = error.errno or errno.EIO
+        for descriptor in (child_stdin, child_stdout, child_stderr):
             os.close(descriptor)
-        # The report pipe closes at exec: what it carries is the errno of an exec that failed.
-        self.failure = int.from_bytes(os.read(report, 4), "little")
-        os.close(report)
         self.captures[stdout] = self.stdout = Capture(self.request["stdout_limit"], tail=False)
         self.captures[stderr] = self.stderr = Capture(self.request["stderr_limit"], tail=True)
         for descriptor in (self.stdin, stdout, stderr):
             os.set_blocking(descriptor, False)
+        self.pidfd = -1 if self.failure else open_pidfd(self.child)
         self.watch(stdout, stderr)
 
     def watch(self, stdout: int, stderr: int) -> None:
         """Register everything that may happen with the poll object."""
-        self.pidfd = open_pidfd(self.child)
         self.poll.register(self.control_fd, select.POLLIN)
         self.poll.register(stdout, select.POLLIN)
         self.poll.register(stderr, select.POLLIN)
@@ -156,7 +155,7 @@ class Running:
 
     def until_ended(self, deadline: float) -> bool:
         """Serve the pipes until the child has ended; False at the deadline."""
-        while self.status is None:
+        while self.status is None and not self.failure:
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
@@ -197,12 +196,13 @@ class Running:
                 os.close(descriptor)
 
 
-def run(request: dict[str, Any], pack_fd: int, control_fd: int) -> dict[str, Any]:
+def run(request: dict[str, Any], pack_fd: int, control: socket.socket) -> dict[str, Any]:
     """Run one call to its very end, and report."""
     started = time.monotonic()
-    running = Running(request, pack_fd, control_fd)
+    running = Running(request, pack_fd, control.fileno())
     survivors = True
     try:
+        announce(control, running.pidfd)
         ended = running.until_ended(started + request["timeout"])
         if ended:
             running.linger(request["linger"])
@@ -224,32 +224,43 @@ def run(request: dict[str, Any], pack_fd: int, control_fd: int) -> dict[str, Any
     }
 
 
-def become(request: dict[str, Any], pack_fd: int, streams: tuple[int, int, int], report: int) -> NoReturn:
-    """Turn this fresh child into the entry. Never returns."""
+def start_entry(request: dict[str, Any], pack_fd: int, streams: tuple[int, int, int]) -> int:
+    """Start the entry as leader of a new session; raises OSError when the kernel refuses to execute it.
+
+    posix_spawn needs no copy of our memory, and we are alone in this process: so we ourselves go to the skill's folder,
+    which is inside the very tree that the host has open, whatever stands under its path by now.
+    """
+    folder = os.open(request["folder"] or b".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=pack_fd)
     try:
-        os.setsid()
-        _prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
-        os.fchdir(os.open(request["folder"] or b".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=pack_fd))
-        for target, descriptor in enumerate(streams):
-            os.dup2(descriptor, target)
-        os.umask(request["umask"])
-        for which, most in request["rlimits"]:
-            lower_limit(which, most)
-        # Python ignores these two, and what is ignored stays ignored across exec: a child would loop on EPIPE.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-        os.execve(request["entry"], [request["entry"]], request["environment"])
-    except OSError as error:
-        os.write(report, (error.errno or errno.EIO).to_bytes(4, "little"))
+        os.fchdir(folder)
+        return os.posix_spawn(
+            request["entry"],
+            [request["entry"]],
+            request["environment"],
+            file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, target) for target, descriptor in enumerate(streams)],
+            setsid=True,
+            # Python ignores these two, and what is ignored stays ignored across exec: a child would loop on EPIPE.
+            setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+        )
     finally:
-        os._exit(127)
+        os.chdir("/")
+        os.close(folder)
 
 
-def lower_limit(which: int, most: int) -> None:
-    """Set a limit, never above the one that we ourselves have."""
-    _, hard = resource.getrlimit(which)
-    value = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(which, (value, value))
+def set_limits(umask: int, rlimits: list[tuple[int, int]]) -> None:
+    """Set on ourselves what the child inherits; a limit never goes above the one that we have."""
+    os.umask(umask)
+    for which, most in rlimits:
+        _, hard = resource.getrlimit(which)
+        value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (value, value))
+
+
+def announce(control: socket.socket, pidfd: int) -> None:
+    """Hand the host a hold on the child: should we be killed, the host kills what we leave behind."""
+    descriptors = pidfd.to_bytes(4, sys.byteorder) if pidfd >= 0 else b""
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)] if descriptors else []
+    control.sendmsg([STARTED], rights)
 
 
 def open_pidfd(pid: int) -> int:
@@ -317,7 +328,7 @@ def serve(control: socket.socket) -> None:
     while (received := receive(control)) is not None:
         request, pack_fd = received
         try:
-            reply = marshal.dumps(run(request, pack_fd, control.fileno()))
+            reply = marshal.dumps(run(request, pack_fd, control))
         finally:
             os.close(pack_fd)
         control.sendall(len(reply).to_bytes(HEADER_BYTES, "little"))
@@ -341,6 +352,7 @@ def main() -> None:
     signal.signal(signal.SIGUSR1, leave_with_parent)
     _prctl(PR_SET_PDEATHSIG, int(signal.SIGUSR1))
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    set_limits(int(sys.argv[2]), [(int(which), int(most)) for which, _, most in (arg.partition("=") for arg in sys.argv[3:])])
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     try:
