@@ -28,7 +28,7 @@ def choose_name(matter: FrontMatter, file: str, folder_name: str, fallback_name:
     written = value.strip() if isinstance(value, str) else ""
     problems: list[Problem] = []
     if value is not None and not isinstance(value, str):
-        problems.append(make_problem("guide-field-type", "'name' is not a text", file, place))
+        problems.append(make_problem("field-shape", "'name' is not a text", file, place))
     name = normalise_name(written) or normalise_name(fallback_name)
     if not name:
         return "", [

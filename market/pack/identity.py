@@ -36,9 +36,12 @@ class Candidate:
 
 
 def choose_pack_name(
-    given: Given, manifest: PackManifest | None, skills: Sequence[Skill], source_name: str
+    given: Given, manifest: PackManifest | None, own_skills: Sequence[Skill], source_name: str
 ) -> tuple[PackName | None, list[Problem]]:
-    """Return the pack's name: given > manifest > single or top skill > folder. The first that is there must be good, except a skill's."""
+    """Return the pack's name: given > manifest > its own skill > folder. A skill's name that is no pack name is passed over.
+
+    `own_skills` are those of the only folder with skills, or of the top.
+    """
     problems: list[Problem] = []
     own = (
         Candidate(manifest.name, manifest.file, manifest.places.get("name", (0, 0)))
@@ -54,7 +57,7 @@ def choose_pack_name(
                 )
             )
         return name, [*problems, *([problem] if problem else [])]
-    candidates = [own] if own else [*_name_of_skill(skills), *([Candidate(source_name, "")] if source_name else [])]
+    candidates = [own] if own else [*_name_of_skill(own_skills), *([Candidate(source_name, "")] if source_name else [])]
     for candidate in candidates:
         name, problem = _parse_name(candidate)
         if name is not None:
@@ -64,9 +67,12 @@ def choose_pack_name(
 
 
 def choose_version(
-    given: Given, manifest: PackManifest | None, versions: Sequence[tuple[str, str]]
+    given: Given, manifest: PackManifest | None, versions: Sequence[tuple[str, str]], home: str
 ) -> tuple[Version | None, list[Problem]]:
-    """Return the pack's version: given > manifest > its single skill's. None comes with the problem that says why."""
+    """Return the pack's version: given > manifest > its single skill's. None comes with the problem that says why.
+
+    `home` is the file into which a missing version should be written.
+    """
     own = (
         Candidate(manifest.version, manifest.file, manifest.places.get("version", (0, 0)))
         if manifest and manifest.version
@@ -80,19 +86,19 @@ def choose_version(
             return version, [make_problem("version-overridden", text, found.file, found.place)]
         return version, [problem] if problem else []
     if found is None:
-        return None, [make_problem("version-missing", "nothing gives the pack a version")]
+        return None, [
+            make_problem("version-missing", "nothing gives the pack a version", home, (1, 1) if home else (0, 0))
+        ]
     version, problem = _parse_version(found)
     return version, [problem] if problem else []
 
 
-def _name_of_skill(skills: Sequence[Skill]) -> list[Candidate]:
-    """A pack of one skill has its name; of several, the one at the top, where there is exactly one."""
-    top = [skill for skill in skills if not skill.folder]
-    chosen = skills[0] if len(skills) == 1 else top[0] if len(top) == 1 else None
-    if chosen is None:
+def _name_of_skill(own_skills: Sequence[Skill]) -> list[Candidate]:
+    """Two skills of one folder name nothing: neither is the pack."""
+    if len(own_skills) != 1:
         return []
-    side = chosen.command or chosen.guide
-    return [Candidate(chosen.name, side.manifest if side else "")]
+    side = own_skills[0].command or own_skills[0].guide
+    return [Candidate(own_skills[0].name, side.manifest if side else "")]
 
 
 def _parse_name(candidate: Candidate) -> tuple[PackName | None, Problem | None]:

@@ -100,15 +100,18 @@ def _make_pack(
     skills: Sequence[Skill],
     source_name: str,
 ) -> tuple[Pack | None, list[Problem]]:
-    name, name_problems = choose_pack_name(given, manifest, skills, source_name)
     own = readings if len(readings) == 1 else [reading for reading in readings if not reading.folder]
-    version, version_problems = choose_version(
-        given, manifest, [version for reading in own for version in reading.versions]
-    )
+    own_skills = [skill for reading in own for skill in reading.skills]
+    name, name_problems = choose_pack_name(given, manifest, own_skills, source_name)
+    home = manifest.file if manifest else own[0].file if own else ""
+    versions = [version for reading in own for version in reading.versions]
+    version, version_problems = choose_version(given, manifest, versions, home)
+    if not all(reading.is_readable for reading in own) or (manifest and not manifest.is_readable):
+        version_problems = [problem for problem in version_problems if problem.rule != "version-missing"]
     problems = [*name_problems, *version_problems]
     if name is None:
         return None, problems
-    single = skills[0] if len(skills) == 1 else None
+    single = skills[0] if len(skills) == 1 and len(readings) == 1 else None
     kind_id = kind.id if kind else SKILL_KIND if single else COLLECTION_KIND
     pack = Pack(name, version, kind_id, skills=tuple(skills))
     return _describe(pack, manifest, single), problems

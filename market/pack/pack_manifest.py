@@ -37,7 +37,10 @@ NEEDS_FIELDS = ("os", "bins", "env", "python", "hosts")
 
 @dataclass(frozen=True, slots=True)
 class PackManifest:
-    """The fields of a pack's manifest; empty where it says nothing. `skills` is None where all are to be found."""
+    """The fields of a pack's manifest; empty where it says nothing. `skills` is None where all are to be found.
+
+    `is_readable` is False where the text is broken, so that nobody knows what it says.
+    """
 
     file: str
     name: str = ""
@@ -53,21 +56,22 @@ class PackManifest:
     skills: tuple[str, ...] | None = None
     problems: tuple[Problem, ...] = ()
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    is_readable: bool = True
 
 
 def parse_pack_yaml(data: bytes, file: str = "pack.yaml") -> PackManifest:
     """Parse a pack.yaml, the manifest of packs that hold several skills or say more than their skills do."""
     text = parse_text(data, file)
     if text.problems:
-        return PackManifest(file, problems=text.problems)
+        return _unreadable(file, *text.problems)
     try:
         yaml = parse_yaml(text.text, file)
     except YamlFault as fault:
-        return PackManifest(file, problems=(make_problem("yaml-syntax", fault.text, file, fault.place),))
+        return _unreadable(file, make_problem("yaml-syntax", fault.text, file, fault.place))
     value = {} if yaml.value is None and not yaml.problems else yaml.value
     if not isinstance(value, dict):
-        return PackManifest(
-            file, problems=yaml.problems or (make_problem("yaml-not-mapping", f"{file} holds no fields", file, (1, 1)),)
+        return _unreadable(
+            file, *(yaml.problems or [make_problem("yaml-not-mapping", f"{file} holds no fields", file, (1, 1))])
         )
     reader = _Reader(file, value, lambda path: yaml.places.get(path, (1, 1)))
     reader.problems.extend(yaml.problems)
@@ -78,10 +82,10 @@ def parse_plugin_json(data: bytes, file: str) -> PackManifest:
     """Parse the plugin manifest of Claude Code or OpenClaw, as far as a pack needs it; the rest is theirs."""
     document = parse_json(data, file)
     if document.problems:
-        return PackManifest(file, problems=document.problems)
+        return _unreadable(file, *document.problems)
     if not isinstance(document.value, dict):
-        return PackManifest(file, problems=(make_problem("json-not-object", f"{file} holds no object", file, (1, 1)),))
-    reader = _Reader(file, document.value, document.find_place, rule="field-type")
+        return _unreadable(file, make_problem("json-not-object", f"{file} holds no object", file, (1, 1)))
+    reader = _Reader(file, document.value, document.find_place, rule="field-shape")
     values = document.value
     repository = values.get("repository")
     if isinstance(repository, dict):  # npm's form: {"type": "git", "url": "..."}
@@ -122,6 +126,10 @@ def _build_from_yaml(reader: _Reader) -> PackManifest:
         problems=tuple(reader.problems),
         places=reader.find_places("name", "version", "skills"),
     )
+
+
+def _unreadable(file: str, *problems: Problem) -> PackManifest:
+    return PackManifest(file, problems=problems, is_readable=False)
 
 
 def _read_plugin_skills(reader: _Reader) -> tuple[str, ...] | None:

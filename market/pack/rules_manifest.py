@@ -61,7 +61,7 @@ GUIDE_RULES: tuple[Row, ...] = (
     ("guide-description-borrowed", "warning",
      "there is no description, so the first paragraph was taken; other clients drop the skill", "add a description"),
     ("guide-description-long", "warning", "several clients drop a description of more than 1,024 characters", "shorten it"),
-    ("guide-field-type", "warning", "the field has another shape than clients expect", "correct the field"),
+    ("field-shape", "warning", "the field has another shape than clients expect", "correct the field"),
     ("guide-tool-class", "warning", "a tool's class is read, write or destructive; the strictest was taken", "correct the class"),
 )
 

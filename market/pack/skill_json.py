@@ -251,14 +251,23 @@ class _Reader:
     def find_unknown(self) -> None:
         """Warn of fields that look like a misspelt one; other extra fields are the author's own business."""
         for key in self.values:
-            near = get_close_matches(key.lower().replace("-", "_"), FIELDS, 1, 0.75) if key not in FIELDS else []
-            if near and near[0] not in self.values:
-                self.report("field-near", f"{key!r} is not a field", key, "@key", fix=f"did you mean {near[0]!r}?")
+            near = _find_near(key)
+            if near and near not in self.values:
+                self.report("field-near", f"{key!r} is not a field", key, "@key", fix=f"did you mean {near!r}?")
 
 
 def suggest_skill_name(name: str) -> str:
     """Return the nearest name that A2 allows."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:MAX_SKILL_NAME_CHARACTERS] or "my_skill"
+
+
+def _find_near(key: str) -> str:
+    """Return the field that a misspelt key stands for, such as `timeout` or `Env-Allow`; empty for a key of its own."""
+    if key in FIELDS or not key:
+        return ""
+    plain = key.lower().replace("-", "_")
+    near = get_close_matches(plain, FIELDS, 1, 0.75)
+    return next((field for field in FIELDS if field.startswith(f"{plain}_")), near[0] if near else "")
 
 
 def _accepts_objects(kind: object) -> bool:

@@ -97,9 +97,7 @@ def _choose_description(matter: FrontMatter, file: str) -> tuple[str, list[Probl
     problems: list[Problem] = []
     if value is not None and not isinstance(value, str):
         problems.append(
-            make_problem(
-                "guide-field-type", "'description' is not a text", file, place, fix="put the description in quotes"
-            )
+            make_problem("field-shape", "'description' is not a text", file, place, fix="put the description in quotes")
         )
         value = json.dumps(value, ensure_ascii=False)
     text = (value or "").strip()

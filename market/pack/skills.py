@@ -25,12 +25,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FolderReading:
-    """The skills of one folder, the versions that its manifests carry (command first), and all problems."""
+    """The skills of one folder, the versions that its manifests carry (command first), and all problems.
+
+    `is_readable` is False where a manifest's text is broken, so that nobody knows which version it carries.
+    """
 
     folder: str
     skills: tuple[Skill, ...]
     versions: tuple[tuple[str, str], ...]
     problems: tuple[Problem, ...]
+    is_readable: bool = True
+    file: str = ""
 
 
 def read_folder(source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str) -> FolderReading:
@@ -43,9 +48,9 @@ def read_folder(source: Source, files: Mapping[str, SourceFile], folder: str, to
     )
     manifests = tuple(manifest for manifest in (command, guide) if manifest is not None)
     versions = tuple((manifest.file, manifest.version) for manifest in manifests if manifest.version)
-    return FolderReading(
-        folder, skills, versions, tuple(problem for manifest in manifests for problem in manifest.problems)
-    )
+    problems = tuple(problem for manifest in manifests for problem in manifest.problems)
+    is_readable = not (guide and guide.front_matter.is_broken) and not (command and command.document is None)
+    return FolderReading(folder, skills, versions, problems, is_readable, manifests[0].file if manifests else "")
 
 
 def _read_guide(source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str) -> GuideManifest | None:

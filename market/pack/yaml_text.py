@@ -58,7 +58,7 @@ def parse_yaml(text: str, file: str, first_line: int = 1) -> YamlText:
     try:
         root = _compose(text)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark = _choose_mark(error)
         place = (first_line, 1) if mark is None else (mark.line + first_line, mark.column + 1)
         raise YamlFault(error.problem or error.context or "it can't be read", place) from None
     except (yaml.YAMLError, RecursionError) as error:
@@ -70,6 +70,13 @@ def parse_yaml(text: str, file: str, first_line: int = 1) -> YamlText:
         builder.problems.append(make_problem("yaml-size", str(limit), file, (first_line, 1)))
         value = None
     return YamlText(value, builder.places, tuple(builder.problems))
+
+
+def _choose_mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
+    """An open bracket or quote is noticed lines later; its own place is the one to correct."""
+    opened, noticed = error.context_mark, error.problem_mark
+    is_open = (error.context or "").startswith(("while parsing a flow", "while scanning a quoted"))
+    return opened if is_open and opened and noticed and opened.line < noticed.line else noticed or opened
 
 
 def _compose(text: str) -> Any:
