@@ -11,6 +11,8 @@ from market.client.remember import remember_index
 if TYPE_CHECKING:
     import click
 
+OWN_INDEX = "local"
+
 
 def index_group() -> click.Command:
     """Make the group."""
@@ -19,4 +21,4 @@ def index_group() -> click.Command:
 
 
 def _remember(url: str, token: str) -> None:
-    remember_index(open_market().home, url, token)
+    remember_index(open_market().home, url, token, name=OWN_INDEX)
