@@ -110,11 +110,11 @@ def _place(root: Root, intent: Intent, name: str, *, forward: bool) -> None:
     move = next(move for move in intent.moves if move.name == name)
     wanted = move.staged if forward else move.live
     standing = identity_at(live)
-    if standing == wanted:
-        return
     if standing is not None and standing == move.doomed:
         remove_tree(live)
         standing = None
+    if standing == wanted:
+        return
     if standing not in (None, move.staged, move.live):
         raise _foreign(live)
     source = locate_tree(root, intent, name, wanted)
