@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from market.cli.building import build_folder, parse_given
-from market.cli.network import find_pack, open_index
+from market.cli.network import open_index
 from market.cli.targets import existing_path, folder_hint, is_path
 from market.disk.failures import disk_failures
 from market.errors import MarketError, NotFound, Unavailable
-from market.installer.acquire import acquire, acquire_archive
+from market.installer.acquire import acquire_archive, acquire_first
 from market.installer.receipt import Origin
 from market.names import parse_requirement
 from market.pack.inspect import Given
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from market.cli.market import Market
-    from market.client.index_client import IndexClient
     from market.installer.transaction import Arrival
-    from market.names import Requirement
 
 
 def fetch_arrival(
@@ -32,17 +30,10 @@ def fetch_arrival(
         return _from_disk(stack, existing_path(target), parse_given(name, version))
     requirement = parse_requirement(target)
     try:
-        return acquire(find_index(market, requirement, index=index, token=token), requirement)
+        choices = market.settings.indexes_for(requirement.name, index, token)
+        return acquire_first([open_index(market, choice) for choice in choices], requirement)
     except (NotFound, Unavailable) as error:
         raise _with_hint(error, folder_hint(target)) from None
-
-
-def find_index(market: Market, requirement: Requirement, *, index: str = "", token: str = "") -> IndexClient:
-    """Return the index to take a pack from; where only one comes into question it isn't asked twice."""
-    choices = market.settings.indexes_for(requirement.name, index, token)
-    if len(choices) == 1:
-        return open_index(market, choices[0])
-    return find_pack(market, requirement.name, index=index, token=token)[0]
 
 
 def _from_disk(stack: ExitStack, path: Path, given: Given) -> Arrival:

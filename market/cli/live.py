@@ -69,8 +69,8 @@ class Shown:
 
 def await_hosts(market: Market, root: Root, packs: Iterable[tuple[str, str]]) -> tuple[Shown, ...]:
     """Wait for every running host of this root to show each pack at its version; an empty version waits for it to be gone."""
-    hosts = [host for host in load_running_hosts(market.home) if host.serves(root.path)]
-    return tuple(_await(market, host.url, str(root.path), pack, version) for pack, version in packs for host in hosts)
+    found = [(host.url, host.find_root(root.path)) for host in load_running_hosts(market.home)]
+    return tuple(_await(market, url, name, pack, version) for pack, version in packs for url, name in found if name)
 
 
 def host_lines(shown: tuple[Shown, ...], root: Root) -> list[str]:

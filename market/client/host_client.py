@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 from market.client import host_wire, wire
-from market.client.limits import LIVE_POLL_SECONDS, LIVE_TIMEOUT_SECONDS
-from market.client.origins import parse_server_url
+from market.client.limits import LIVE_POLL_SECONDS, LIVE_TIMEOUT_SECONDS, MAX_LIST_PAGES
+from market.client.origins import origin_of, parse_server_url
 from market.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from market.client.transport import Transport
 
 T = TypeVar("T")
+PAGE_SKILLS = 10_000
 
 
 class HostClient:
@@ -30,12 +31,14 @@ class HostClient:
 
     def skills(self, pack: str = "") -> tuple[host_wire.SkillView, ...]:
         """Return the host's skills in key order, or those of one pack."""
-        query = f"?{urlencode({'pack': pack})}" if pack else ""
-        url = self.url + host_wire.skills_path() + query
-        rows = self._transport.get_json(url, self._token)
-        if isinstance(rows, dict) and isinstance(rows.get("items"), list):
-            rows = {**rows, "items": [host_wire.skill_from_json(row) for row in rows["items"]]}
-        found = self._parse(host_wire.SkillList, rows, url).items
+        url = f"{self.url}{host_wire.skills_path()}?{urlencode({'limit': PAGE_SKILLS, **({'pack': pack} if pack else {})})}"
+        found: list[host_wire.SkillView] = []
+        for _ in range(MAX_LIST_PAGES):
+            page = self._parse(host_wire.SkillList, _with_plain_names(self._transport.get_json(url, self._token)), url)
+            found.extend(page.items)
+            url = urljoin(url, page.next)
+            if not page.next or origin_of(url) != origin_of(self.url):
+                break
         return tuple(skill for skill in found if not pack or skill.pack == pack)
 
     def skill(self, key: str) -> host_wire.SkillView:
@@ -67,6 +70,12 @@ class HostClient:
                 why=f"{url}: {error}",
                 hint="check the URL; if it is right, this market may be older than the host",
             ) from None
+
+
+def _with_plain_names(rows: object) -> object:
+    if isinstance(rows, dict) and isinstance(rows.get("items"), list):
+        return {**rows, "items": [host_wire.skill_from_json(row) for row in rows["items"]]}
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

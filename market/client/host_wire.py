@@ -30,10 +30,11 @@ class SkillView:
 
 @dataclass(frozen=True, slots=True)
 class SkillList:
-    """`/v1/skills`: the skills in key order."""
+    """`/v1/skills`: one page of skills in key order. `next` is the URL of the next page, or empty."""
 
     items: tuple[SkillView, ...]
     total: int
+    next: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ class RunningHost:
     url: str
     roots: tuple[str, ...]
 
-    def serves(self, root: Path) -> bool:
-        """Whether a directory is one of the host's roots, links followed."""
-        return any(Path(own).resolve() == root.resolve() for own in self.roots)
+    def find_root(self, path: Path) -> str:
+        """Return the host's own name of a directory that is one of its roots, links followed; empty where it is none."""
+        return next((own for own in self.roots if Path(own).resolve() == path.resolve()), "")
 
 
 def load_running_hosts(home: Home) -> tuple[RunningHost, ...]:

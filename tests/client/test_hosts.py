@@ -61,8 +61,8 @@ def test_a_root_is_recognised_through_links(home: Home, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     host = RunningHost(1, URL, (str(tmp_path / "link"),))
-    assert host.serves(tmp_path / "real")
-    assert not host.serves(tmp_path)
+    assert host.find_root(tmp_path / "real") == str(tmp_path / "link")
+    assert host.find_root(tmp_path) == ""
 
 
 def test_the_own_token_goes_to_running_hosts_only(home: Home) -> None:

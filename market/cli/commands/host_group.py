@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 def host_group() -> click.Command:
     """Make the group."""
-    made: click.Command = load_server("market.host.cli", "host").host_group()
+    made: click.Command = load_server("market.host.cli", "host").host_group
     return made
