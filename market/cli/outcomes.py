@@ -13,6 +13,8 @@ from market.errors import InvalidInput, MarketError, NotFound, Refused
 from market.model import OutcomeKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from market.cli.output import Output
     from market.model import Outcome
 
@@ -23,10 +25,10 @@ _REFUSALS: dict[OutcomeKind, type[MarketError]] = {
 }
 
 
-def report_outcome(output: Output, key: str, outcome: Outcome, where: str) -> int:
+def report_outcome(output: Output, key: str, outcome: Outcome, where: str, *, hint: str = "") -> int:
     """Print an outcome and return the exit code. A call that never started raises the error that it stands for."""
     if outcome.kind in _REFUSALS:
-        raise _REFUSALS[outcome.kind](outcome.error, details={"key": key, "where": where})
+        raise _REFUSALS[outcome.kind](outcome.error, hint=hint, details={"key": key, "where": where})
     if output.as_json:
         output.answer(_document(key, outcome, where), ())
     elif outcome.kind is OutcomeKind.OK:
@@ -35,6 +37,22 @@ def report_outcome(output: Output, key: str, outcome: Outcome, where: str) -> in
     else:
         click.echo(printable(f"error: {key} {_verb(outcome.kind)}: {outcome.error}"), err=True)
     return OK if outcome.kind is OutcomeKind.OK else SKILL_FAILED
+
+
+def call_hint(key: str, schema: Mapping[str, object] | None) -> str:
+    """Return what a call that didn't start should have looked like. Without a schema the skill is a guide."""
+    if schema is None:
+        return "point your agent at that file, or print it with cat"
+    properties, required = schema.get("properties"), schema.get("required")
+    takes = (
+        [_argument(name, part, required) for name, part in properties.items()] if isinstance(properties, dict) else []
+    )
+    return f"{key} takes {', '.join(takes) if takes else 'any object'}"
+
+
+def _argument(name: str, part: object, required: object) -> str:
+    kind = part.get("type", "any") if isinstance(part, dict) else "any"
+    return f"{name} ({kind}{', required' if isinstance(required, list) and name in required else ''})"
 
 
 def _document(key: str, outcome: Outcome, where: str) -> dict[str, object]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from market.cli.outcomes import report_outcome
+from market.cli.outcomes import call_hint, report_outcome
 from market.cli.roots import chosen_roots
 from market.cli.targets import existing_path, folder_hint, is_path
 from market.disk.home import make_private_directory
@@ -70,7 +70,13 @@ def run_here(market: Market, output: Output, target: str, params: object, *, roo
             outcome = bench.call(key, params)
         if outcome.kind is OutcomeKind.UNKNOWN:
             raise _unknown(bench, target)
-        return report_outcome(output, key, outcome, WHERE)
+        return report_outcome(output, key, outcome, WHERE, hint=_hint(found))
+
+
+def _hint(found: LiveSkill | None) -> str:
+    if found is None or not found.is_runnable:
+        return "`market list` shows the installed packs, `market check` what is wrong with one"
+    return call_hint(found.key, found.skill.command.schema if found.skill.command else None)
 
 
 @contextmanager
