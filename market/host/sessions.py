@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from market.errors import Refused, Unauthenticated
@@ -64,6 +65,11 @@ class Sessions:
         """Return who is signed in with this cookie, or None."""
         caller, end = self._sessions.get(hash_secret(cookie), (None, 0.0))
         return caller if end > self._clock() else None
+
+
+def monotonic_seconds() -> float:
+    """Return seconds that only grow: the clock of a running host's sessions."""
+    return time.monotonic()
 
 
 def new_secret() -> str:

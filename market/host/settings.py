@@ -36,10 +36,11 @@ class HostSettings:
     max_body_bytes: int = 1 << 20
     max_upload_bytes: int = 64 << 20
     log_level: str = "INFO"
+    skipped_roots: tuple[str, ...] = ()
     login_hash: str = ""
 
 
-NOT_FROM_OUTSIDE = frozenset({"home", "roots", "login_hash"})
+NOT_FROM_OUTSIDE = frozenset({"home", "roots", "skipped_roots", "login_hash"})
 
 
 def load_host_settings(home: str, config: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> HostSettings:
@@ -61,7 +62,7 @@ def dump_settings(settings: HostSettings) -> dict[str, object]:
 
 def parse_settings(values: Mapping[str, Any]) -> HostSettings:
     """Read what `dump_settings` made."""
-    return HostSettings(**{**values, "roots": tuple(values["roots"])})
+    return HostSettings(**{**values, "roots": tuple(values["roots"]), "skipped_roots": tuple(values["skipped_roots"])})
 
 
 def _with(settings: HostSettings, values: Mapping[str, Any], where: str) -> HostSettings:

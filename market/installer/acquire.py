@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from market.errors import Untrusted
+from market.errors import NotFound, Untrusted
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
 from market.names import parse_digest, parse_pack_name, parse_publisher_name, parse_version
@@ -16,6 +16,8 @@ from market.resolve.choose import choose_release
 from market.trust.verify import Promise, verify_archive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from market.client.index_client import IndexClient
     from market.client.wire import PackDocument, ReleaseDocument, ReleaseSummary
     from market.names import Requirement
@@ -32,6 +34,21 @@ def acquire(index: IndexClient, requirement: Requirement) -> Arrival:
     promise = _promise(document, chosen, release)
     verified = verify_archive(index.download_archive(release), Given(), promise)
     return Arrival(verified, str(parse_publisher_name(document.publisher)), Origin("index", release.archive.url, index.url))
+
+
+def acquire_first(indexes: Sequence[IndexClient], requirement: Requirement) -> Arrival:
+    """Acquire from the first index that knows the pack.
+
+    Only an unknown name leads to the next index: one that refuses, fails or has no release that fits ends the search, so that
+    nobody can slip a pack of the same name in between.
+    """
+    for index in indexes[:-1]:
+        try:
+            index.pack(requirement.name)
+        except NotFound:
+            continue
+        return acquire(index, requirement)
+    return acquire(indexes[-1], requirement)
 
 
 def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher: str = "") -> Arrival:

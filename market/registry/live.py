@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 RUNNABLE_STATES = frozenset({State.LIVE, State.UNMANAGED, State.EDITED, State.SHADOWED})
 
+# Where a skill came from (mission E4): an installed pack, or a folder that somebody put into the root.
+SOURCE_PACK = "pack"
+SOURCE_WORKSPACE = "workspace"
+
 
 @dataclass(frozen=True, slots=True)
 class LiveSkill:
@@ -32,6 +36,7 @@ class LiveSkill:
     inode: int
     tree_digest: str = ""
     shadowed_by: str = ""
+    source: str = SOURCE_PACK
     problems: tuple[Problem, ...] = ()
 
     @property

@@ -21,7 +21,7 @@ from market.pack.inspect import Given, inspect_pack
 from market.pack.record import make_record
 from market.registry.eligibility import Machine
 from market.registry.judge import TreeStanding, judge
-from market.registry.live import LiveSkill
+from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
 from market.registry.refusals import find_dropped, refuse_entry
 from market.registry.rooted import PartOfSource, find_outside, is_below, resolve
 from market.registry.roots import installed_names
@@ -158,6 +158,7 @@ class Loader:
             inode=tree.identity[1],
             tree_digest=tree.digest,
             problems=(*reasons, *_problems_of(skill, inspection.problems)),
+            source=SOURCE_PACK if tree.standing.is_managed else SOURCE_WORKSPACE,
         )
 
 

@@ -1,0 +1,141 @@
+"""The host's composition root: makes the parts of one host and the ASGI app over them. Exactly one process runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.metadata
+import logging
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.routing import Mount, Route, Router
+
+from market.client.transport import RequestsTransport
+from market.disk.home import Home
+from market.host.accounts import Accounts
+from market.host.audit_api import audit_routes
+from market.host.bodies import json_response
+from market.host.marketplace import Marketplace
+from market.host.marketplace_api import marketplace_routes
+from market.host.pages import page_routes
+from market.host.parts import DISK_THREADS, HostParts
+from market.host.prompt_api import prompt_routes
+from market.host.sessions import Sessions, monotonic_seconds
+from market.host.settings import parse_settings
+from market.host.skills_api import skill_routes
+from market.model import Kind
+from market.registry.loader import Loader
+from market.registry.log_lines import PREFIX
+from market.registry.registry import Registry
+from market.registry.watch import Watch
+from market.run.audit import AuditLog
+from market.run.command import CommandExecutor
+from market.run.invoke import Invoker
+from market.run.pool import SupervisorPool
+from market.web.launch import load_launch
+from market.web.pages import Pages, send_static
+from market.web.problems import ProblemEdge
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp
+
+    from market.host.settings import HostSettings
+
+WATCH_SETUP_SECONDS = 5.0
+TEMPLATES = Path(__file__).parent / "templates"
+
+_log = logging.getLogger("market.host")
+
+
+def create() -> ASGIApp:
+    """Make the app of this process from the launch that the command line left."""
+    launch = load_launch()
+    # It counts every change at the level INFO; what matters of them is in the registry's own lines.
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    return create_app(parse_settings(launch.settings), launch.url)
+
+
+def create_app(settings: HostSettings, url: str) -> ASGIApp:
+    """Make the app of one host; it loads and watches its roots while its lifespan lasts."""
+    home = Home(Path(settings.home))
+    registry = Registry(settings.roots, Loader(settings.integrity).load)
+    audit = AuditLog(home.audit)
+    pool = SupervisorPool(settings.execution_threads)
+    executors = {Kind.COMMAND: CommandExecutor(pool, os.environ)}
+    accounts, sessions = Accounts(home.host_tokens), Sessions(monotonic_seconds)
+    sessions.offer_login(accounts.ensure_admin(home.host_admin_token), settings.login_hash)
+    parts = HostParts(
+        settings=settings,
+        url=url,
+        registry=registry,
+        accounts=accounts,
+        sessions=sessions,
+        invoker=Invoker(registry.find_current, executors, audit, refresh=registry.refresh_skill),
+        audit=audit,
+        marketplace=Marketplace(home, registry, audit, RequestsTransport(), os.environ),
+        pages=Pages(TEMPLATES),
+        calls=ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call"),
+        disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),
+    )
+    return ProblemEdge(_routed(parts, pool), parts.pages.error_page)
+
+
+def _routed(parts: HostParts, pool: SupervisorPool) -> Router:
+    @contextlib.asynccontextmanager
+    async def lifespan(_: object) -> AsyncIterator[None]:
+        watch = Watch(parts.registry, parts.settings.rescan_seconds)
+        await asyncio.get_running_loop().run_in_executor(None, _start, parts, watch, pool)
+        yield
+        watch.stop()
+        pool.close()
+        for threads in (parts.calls, parts.disk):
+            threads.shutdown(wait=True, cancel_futures=True)
+        parts.audit.close()
+
+    routes = [
+        Route("/healthz", _healthz(parts)),
+        # The files' route is longer than a skill's, and comes first.
+        *prompt_routes(parts),
+        *skill_routes(parts),
+        *marketplace_routes(parts),
+        *audit_routes(parts),
+        *page_routes(parts),
+        Mount("/static", send_static),
+    ]
+    return Router(routes, lifespan=lifespan)
+
+
+def _start(parts: HostParts, watch: Watch, pool: SupervisorPool) -> None:
+    """Load the roots and start watching them. A root that takes too long goes on loading beside the running host."""
+    for entry in parts.settings.skipped_roots:
+        _log.warning("%sskip %s", PREFIX, entry)
+    pool.warm()
+    loading = threading.Thread(target=_load_and_watch, args=(parts, watch), name="registry-load", daemon=True)
+    loading.start()
+    loading.join(parts.settings.load_grace_seconds)
+    if loading.is_alive():
+        _log.warning("the roots are still being read after %s s; skills appear as they are found", parts.settings.load_grace_seconds)
+
+
+def _load_and_watch(parts: HostParts, watch: Watch) -> None:
+    count = parts.registry.load()
+    _log.info("%d skills are registered from %d roots", count, len(parts.registry.roots))
+    watch.start()
+    watch.wait_until_watching(WATCH_SETUP_SECONDS)
+
+
+def _healthz(parts: HostParts) -> Callable[[Request], Awaitable[Response]]:
+    version = importlib.metadata.version("skill-market")
+
+    async def healthz(_: Request) -> Response:
+        return json_response({"status": "ok", "pid": os.getpid(), "skills": len(parts.registry.snapshot.skills), "version": version})
+
+    return healthz

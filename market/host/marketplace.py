@@ -1,0 +1,140 @@
+"""Install, upload and uninstall through a running host: the same steps as the command line, and the registry knows at once.
+
+Who may ask is decided in `marketplace_api`. Everything here blocks on network and disk, and runs on threads of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from market.client.cache import ArchiveCache
+from market.client.host_wire import Arrived
+from market.client.index_client import IndexClient
+from market.client.settings import load_settings
+from market.errors import InvalidInput, MarketError, NotFound
+from market.installer.acquire import acquire_archive, acquire_first
+from market.installer.listing import list_installed
+from market.installer.receipt import Origin, load_receipt
+from market.installer.root import Root, open_root
+from market.installer.transaction import install_packs, lock_root, uninstall_packs
+from market.model import OutcomeKind, SkillClass
+from market.names import parse_pack_name, parse_requirement
+from market.run.audit_row import AuditRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from market.client.transport import Transport
+    from market.disk.home import Home
+    from market.installer.listing import Installed
+    from market.installer.transaction import Arrival
+    from market.model import Caller
+    from market.pack.inspect import Given
+    from market.registry.registry import Registry
+    from market.run.audit import AuditLog
+
+LOCK_TIMEOUT_SECONDS = 30.0
+ROAD = "marketplace"
+
+
+@dataclass(frozen=True, slots=True)
+class Marketplace:
+    """What changes the roots of one host. `environment` chooses indexes and tokens, as for the command line."""
+
+    home: Home
+    registry: Registry
+    audit: AuditLog
+    transport: Transport
+    environment: Mapping[str, str]
+
+    def install(self, caller: Caller, requirement: str, root: str = "") -> Arrived:
+        """Install a requirement from the configured indexes into a root; the host's skills have changed when this returns."""
+        where = self._root(root)
+
+        def act() -> Arrived:
+            wanted = parse_requirement(requirement)
+            return self._place(acquire_first(self._indexes(wanted.name), wanted), where)
+
+        return self._audited(caller, "marketplace_install", {"requirement": requirement, "root": str(where.path)}, act)
+
+    def upload(self, caller: Caller, stream: BinaryIO, given: Given, root: str = "") -> Arrived:
+        """Install an archive that was sent."""
+        where = self._root(root)
+
+        def act() -> Arrived:
+            return self._place(acquire_archive(stream, given, Origin("upload", caller.name)), where)
+
+        return self._audited(caller, "marketplace_upload", {"name": given.name, "version": given.version, "root": str(where.path)}, act)
+
+    def uninstall(self, caller: Caller, pack: str, root: str = "") -> Arrived:
+        """Remove an installed pack from the root that holds it; raises `NotFound` where none does."""
+
+        def act() -> Arrived:
+            name = parse_pack_name(pack)
+            where = self._root(root) if root else self._root_of(name)
+            started = time.perf_counter()
+            with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+                changes = uninstall_packs(locked, [name], datetime.now(UTC))
+            self.registry.refresh_names(str(where.path), [name])
+            return Arrived(name, changes[0].old_version, changes[0].action, str(where.path), live_ms=_since(started))
+
+        return self._audited(caller, "marketplace_uninstall", {"pack": pack, "root": root}, act)
+
+    def installed(self) -> list[tuple[str, Installed]]:
+        """Return every installed pack with its root, in the order of roots and names."""
+        return [(root, row) for root in self.registry.roots if Path(root).is_dir() for row in list_installed(Root(Path(root)))]
+
+    def _place(self, arrival: Arrival, where: Root) -> Arrived:
+        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+            change = install_packs(locked, [arrival], datetime.now(UTC))[0]
+        started = time.perf_counter()
+        self.registry.refresh_names(str(where.path), [change.name])
+        tree = arrival.verified.tree_digest
+        return Arrived(change.name, change.new_version, change.action, str(where.path), tree, _since(started))
+
+    def _indexes(self, name: str) -> list[IndexClient]:
+        settings = load_settings(self.home.config, self.home.credentials, self.environment)
+        cache = ArchiveCache(self.home.archives)
+        return [IndexClient(self.transport, choice.url, choice.token, cache=cache) for choice in settings.indexes_for(name)]
+
+    def _root(self, root: str) -> Root:
+        """Return the named root, which must be one of the host's own, or the first of them."""
+        if root and root not in self.registry.roots:
+            raise InvalidInput(f"{root[:200]!r} is not a root of this host", hint=f"one of {', '.join(self.registry.roots)}")
+        return open_root(Path(root or self.registry.roots[0]), create=True)
+
+    def _root_of(self, name: str) -> Root:
+        for root in self.registry.roots:
+            if load_receipt(Root(Path(root)), name) is not None:
+                return Root(Path(root))
+        raise NotFound(f"no pack {name!r} is installed here", hint="GET /v1/marketplace/installed lists them")
+
+    def _audited(self, caller: Caller, act_name: str, arguments: dict[str, str], act: Callable[[], Arrived]) -> Arrived:
+        started, began = datetime.now(UTC), time.perf_counter()
+        row = {"session_id": "", "tool_name": act_name, "args_json": json.dumps(arguments), "device_id": "", "road": ROAD}
+
+        def record(kind: OutcomeKind, result: str, error: str) -> None:
+            self.audit.append(
+                AuditRow(
+                    **row, result_json=result, error=error, started_at=started.isoformat(), finished_at=datetime.now(UTC).isoformat(),
+                    duration_ms=_since(began), caller_user_id=caller.user_id, caller_role=caller.role, caller_name=caller.name,
+                    skill_class=SkillClass.MUTATING, outcome=kind,
+                )
+            )  # fmt: skip
+
+        try:
+            arrived = act()
+        except MarketError as error:
+            record(OutcomeKind.FAILED, "", error.message)
+            raise
+        record(OutcomeKind.OK, json.dumps({"name": arrived.name, "version": arrived.version, "action": arrived.action}), "")
+        return arrived
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

@@ -1,0 +1,49 @@
+"""Everything that the host's faces use, made once in `app.create` and handed to them: no global object."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor as Threads
+
+    from market.host.accounts import Accounts
+    from market.host.marketplace import Marketplace
+    from market.host.sessions import Sessions
+    from market.host.settings import HostSettings
+    from market.registry.registry import Registry
+    from market.run.audit import AuditLog
+    from market.run.invoke import Invoker
+    from market.web.pages import Pages
+
+DISK_THREADS = 4
+"""Threads for installs, rescans and reading files. Calls have their own (`execution_threads`), so that neither waits for the other."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class HostParts:
+    """The parts of one running host. `url` is the address under which it was started."""
+
+    settings: HostSettings
+    url: str
+    registry: Registry
+    accounts: Accounts
+    sessions: Sessions
+    invoker: Invoker
+    audit: AuditLog
+    marketplace: Marketplace
+    pages: Pages
+    calls: Threads
+    disk: Threads
+
+
+async def run_in(threads: Threads, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """Run blocking work on its own threads; the event loop goes on meanwhile."""
+    return await asyncio.get_running_loop().run_in_executor(threads, functools.partial(function, *arguments, **named))
