@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 import threading
 import time
@@ -11,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from market.disk.lease import is_leased
 from market.run.executor import Replaced
-from market.run.lease import lease_unit
 from tests.run.live import a_live_skill, write_script
 
 if TYPE_CHECKING:
@@ -69,30 +67,6 @@ def test_a_skill_whose_directory_is_gone_is_not_run(tmp_path: Path, executor: Co
     shutil.rmtree(tmp_path / "pack")
     with pytest.raises(Replaced):
         executor.execute(skill, "{}", 5)
-
-
-def test_a_tree_that_is_being_swept_is_not_entered(tmp_path: Path) -> None:
-    skill = a_live_skill(a_version(tmp_path / "pack", 1))
-    descriptor = os.open(tmp_path / "pack", os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        with pytest.raises(Replaced), lease_unit(skill):
-            pass
-    finally:
-        os.close(descriptor)
-    with lease_unit(skill):
-        assert is_leased(tmp_path / "pack")
-
-
-def is_leased(path: Path) -> bool:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def wait_for(path: Path) -> None:
