@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from market.pack.source import MemorySource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+SAMPLE_PACKS = Path(__file__).parent.parent / "sample-packs"
 
 RUN_SCRIPT = b"#!/bin/sh\ncat\n"
 
@@ -49,3 +53,10 @@ def a_source(
     return MemorySource(
         contents or {"skill.json": a_skill_json(), "run.sh": RUN_SCRIPT}, name=name, executables=executables
     )
+
+
+def a_source_of(folder: Path) -> MemorySource:
+    """The files of a folder on disk as a tree in memory; by hand, so that tests of the pack need no room above it."""
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    executables = frozenset(name for name, path in files.items() if os.access(path, os.X_OK))
+    return MemorySource({name: path.read_bytes() for name, path in files.items()}, name=folder.name, executables=executables)

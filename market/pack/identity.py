@@ -42,27 +42,15 @@ def choose_pack_name(
 
     `own_skills` are those of the only folder with skills, or of the top.
     """
-    problems: list[Problem] = []
-    own = (
-        Candidate(manifest.name, manifest.file, manifest.places.get("name", (0, 0)))
-        if manifest and manifest.name
-        else None
-    )
+    own = _own_candidate(manifest, "name", manifest.name) if manifest else None
     if given.name:
-        name, problem = _parse_name(Candidate(given.name, ""))
-        if own and name and not problem and _parse_name(own)[0] != name:
-            problems.append(
-                make_problem(
-                    "name-overridden", f"the manifest says {own.text!r}, {given.name!r} was given", own.file, own.place
-                )
-            )
-        return name, [*problems, *([problem] if problem else [])]
-    candidates = [own] if own else [*_name_of_skill(own_skills), *([Candidate(source_name, "")] if source_name else [])]
-    for candidate in candidates:
+        return _take_given_name(given.name, own)
+    problems: list[Problem] = []
+    for candidate in [own] if own else [*_name_of_skill(own_skills), Candidate(source_name, "")]:
         name, problem = _parse_name(candidate)
         if name is not None:
             return name, []
-        problems.extend([problem] if problem else [])
+        problems.extend([problem] if problem and candidate.text else [])
     return None, problems[:1] or [make_problem("pack-name", "nothing names the pack")]
 
 
@@ -73,11 +61,7 @@ def choose_version(
 
     `home` is the file into which a missing version should be written.
     """
-    own = (
-        Candidate(manifest.version, manifest.file, manifest.places.get("version", (0, 0)))
-        if manifest and manifest.version
-        else None
-    )
+    own = _own_candidate(manifest, "version", manifest.version) if manifest else None
     found = own or next((Candidate(text, file) for file, text in versions), None)
     if given.version:
         version, problem = _parse_version(Candidate(given.version, ""))
@@ -91,6 +75,20 @@ def choose_version(
         ]
     version, problem = _parse_version(found)
     return version, [problem] if problem else []
+
+
+def _own_candidate(manifest: PackManifest, key: str, text: str) -> Candidate | None:
+    return Candidate(text, manifest.file, manifest.places.get(key, (0, 0))) if text else None
+
+
+def _take_given_name(given: str, own: Candidate | None) -> tuple[PackName | None, list[Problem]]:
+    name, problem = _parse_name(Candidate(given, ""))
+    if problem:
+        return None, [problem]
+    if own is None or _parse_name(own)[0] == name:
+        return name, []
+    text = f"{own.file} says {own.text!r}, {given!r} was given"
+    return name, [make_problem("name-overridden", text, own.file, own.place)]
 
 
 def _name_of_skill(own_skills: Sequence[Skill]) -> list[Candidate]:
