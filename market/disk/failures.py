@@ -32,9 +32,16 @@ def convert_failure(error: OSError, act: str, path: os.PathLike[str] | str) -> M
     message, why, code = f"can't {act} {path}", error.strerror or str(error), error.errno
     details = {"path": str(path), "errno": errno.errorcode.get(code or 0, "")}
     if code in _FULL:
-        return Unavailable(message, why=f"the disk is full ({why})", hint="free some space and try again", details=details)
+        return Unavailable(
+            message, why=f"the disk is full ({why})", hint="free some space and try again", details=details
+        )
     if code in _FORBIDDEN:
-        return Refused(message, why=why, hint="choose a folder that this user may write to, or correct its permissions", details=details)
+        return Refused(
+            message,
+            why=why,
+            hint="choose a folder that this user may write to, or correct its permissions",
+            details=details,
+        )
     if code in _ABSENT:
         return NotFound(message, why=why, hint="check the path", details=details)
     if code in _THERE:

@@ -38,6 +38,12 @@ _RULES: dict[str, tuple[Severity, str, str, str]] = {
         "a device, pipe or socket has no content to keep",
         "move it out of the folder",
     ),
+    "folder-unreadable": (
+        Severity.ERROR,
+        "it can't be read",
+        "this user may not enter the folder",
+        "correct its permissions",
+    ),
     "folder-name-encoding": (
         Severity.ERROR,
         "the name is not UTF-8",

@@ -29,7 +29,9 @@ def lease_directory(path: Path) -> int:
             if _take_lease(descriptor, path):
                 return descriptor
             os.close(descriptor)
-    raise Unavailable(f"can't take a lease on {path}", why="it is replaced faster than it can be opened", hint="try again")
+    raise Unavailable(
+        f"can't take a lease on {path}", why="it is replaced faster than it can be opened", hint="try again"
+    )
 
 
 def is_leased(path: Path) -> bool:

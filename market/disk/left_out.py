@@ -12,8 +12,15 @@ SECRET = "looks like a secret"
 STATE = "Market's own state"
 
 _FOLDERS = {
-    ".git": VERSION_CONTROL, ".hg": VERSION_CONTROL, ".svn": VERSION_CONTROL,
-    "__pycache__": CACHE, "node_modules": CACHE, ".venv": CACHE, ".pytest_cache": CACHE, ".mypy_cache": CACHE, ".ruff_cache": CACHE,
+    ".git": VERSION_CONTROL,
+    ".hg": VERSION_CONTROL,
+    ".svn": VERSION_CONTROL,
+    "__pycache__": CACHE,
+    "node_modules": CACHE,
+    ".venv": CACHE,
+    ".pytest_cache": CACHE,
+    ".mypy_cache": CACHE,
+    ".ruff_cache": CACHE,
     "__MACOSX": SYSTEM,
     ".market": STATE,
 }
@@ -21,11 +28,31 @@ _FOLDERS = {
 # In a submodule or work tree `.git` is a file.
 _FILES = (
     (".git", VERSION_CONTROL),
-    ("*.pyc", CACHE), ("*.pyo", CACHE),
-    (".DS_Store", SYSTEM), ("._*", SYSTEM), ("Thumbs.db", SYSTEM), ("desktop.ini", SYSTEM),
-    ("*~", BACKUP), ("*.swp", BACKUP), ("*.swo", BACKUP), (".#*", BACKUP), ("#*#", BACKUP), ("*.orig", BACKUP), ("*.bak", BACKUP),
-    (".env", SECRET), (".env.*", SECRET), ("id_rsa", SECRET), ("id_dsa", SECRET), ("id_ecdsa", SECRET), ("id_ed25519", SECRET),
-    ("*.pem", SECRET), ("*.p12", SECRET), ("*.pfx", SECRET), (".npmrc", SECRET), (".pypirc", SECRET), (".netrc", SECRET),
+    ("*.pyc", CACHE),
+    ("*.pyo", CACHE),
+    (".DS_Store", SYSTEM),
+    ("._*", SYSTEM),
+    ("Thumbs.db", SYSTEM),
+    ("desktop.ini", SYSTEM),
+    ("*~", BACKUP),
+    ("*.swp", BACKUP),
+    ("*.swo", BACKUP),
+    (".#*", BACKUP),
+    ("#*#", BACKUP),
+    ("*.orig", BACKUP),
+    ("*.bak", BACKUP),
+    (".env", SECRET),
+    (".env.*", SECRET),
+    ("id_rsa", SECRET),
+    ("id_dsa", SECRET),
+    ("id_ecdsa", SECRET),
+    ("id_ed25519", SECRET),
+    ("*.pem", SECRET),
+    ("*.p12", SECRET),
+    ("*.pfx", SECRET),
+    (".npmrc", SECRET),
+    (".pypirc", SECRET),
+    (".netrc", SECRET),
 )
 
 _SHARED_EXAMPLES = frozenset({".env.example", ".env.sample", ".env.template"})

@@ -83,4 +83,6 @@ def _is_link(name: str, directory: int) -> bool:
 
 
 def _leaves(relative: str, why: str) -> Refused:
-    return Refused(f"{relative!r} is not read", why=why, hint="use a regular file below the folder", details={"path": relative})
+    return Refused(
+        f"{relative!r} is not read", why=why, hint="use a regular file below the folder", details={"path": relative}
+    )

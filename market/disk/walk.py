@@ -149,21 +149,30 @@ class _Walk:
         elif not self._is_left_out(entry.name, shown, is_directory=entry.is_dir(follow_symlinks=False)):
             self._found(descriptor, entry.name, entry.stat(follow_symlinks=False), shown, place, above)
 
-    def _found(self, descriptor: int, name: str, status: os.stat_result, shown: str, place: str, above: tuple[str, ...]) -> None:
+    def _found(
+        self, descriptor: int, name: str, status: os.stat_result, shown: str, place: str, above: tuple[str, ...]
+    ) -> None:
         if len(self.files) + len(self.directories) >= MAX_WALK_ENTRIES:
             self._overflow(shown)
         elif stat.S_ISDIR(status.st_mode):
             self.directories.append(shown)
-            inner = os.open(name, _DIRECTORY, dir_fd=descriptor)
-            try:
-                self.directory(inner, shown + "/", place + "/", (*above, place))
-            finally:
-                os.close(inner)
+            self._enter(descriptor, name, shown, place, above)
         elif not stat.S_ISREG(status.st_mode):
             self._problem("folder-special-file", shown)
         else:
             file = SourceFile(shown, status.st_size, bool(status.st_mode & stat.S_IXUSR))
             self.files.append(WalkedFile(file, place, status.st_mtime_ns))
+
+    def _enter(self, descriptor: int, name: str, shown: str, place: str, above: tuple[str, ...]) -> None:
+        try:
+            inner = os.open(name, _DIRECTORY, dir_fd=descriptor)
+        except PermissionError:
+            self._problem("folder-unreadable", shown)
+            return
+        try:
+            self.directory(inner, shown + "/", place + "/", (*above, place))
+        finally:
+            os.close(inner)
 
     def _link(self, name: str, shown: str, place: str, above: tuple[str, ...]) -> None:
         target = resolve_link(self.base, place, above)
@@ -171,21 +180,32 @@ class _Walk:
             self._problem(target.rule, shown, target.text)
             return
         parts = target.place.split("/")
-        if any(self._is_left_out(part, shown, is_directory=target.is_directory or part is not parts[-1]) for part in (name, *parts)):
+        if any(
+            self._is_left_out(part, shown, is_directory=target.is_directory or part is not parts[-1])
+            for part in (name, *parts)
+        ):
             return
         self._problem("folder-link", shown, target.text)
-        parent = os.open(os.path.dirname(os.path.join(self.base, target.place)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # noqa: PTH118, PTH120
+        parent = os.open(Path(self.base, target.place).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            self._found(parent, parts[-1], os.stat(parts[-1], dir_fd=parent, follow_symlinks=False), shown, target.place, above)
+            self._found(
+                parent, parts[-1], os.stat(parts[-1], dir_fd=parent, follow_symlinks=False), shown, target.place, above
+            )
         finally:
             os.close(parent)
 
     def _overflow(self, shown: str) -> None:
         if not any(problem.rule == "folder-too-many-files" for problem in self.problems):
-            self._problem("folder-too-many-files", shown, f"the folder holds more than {MAX_WALK_ENTRIES} files and folders")
+            self._problem(
+                "folder-too-many-files", shown, f"the folder holds more than {MAX_WALK_ENTRIES} files and folders"
+            )
 
     def _is_left_out(self, name: str, shown: str, *, is_directory: bool) -> bool:
-        why = "" if shown in self.keep else (why_ignored if self.installed else why_left_out)(name, is_directory=is_directory)
+        why = (
+            ""
+            if shown in self.keep
+            else (why_ignored if self.installed else why_left_out)(name, is_directory=is_directory)
+        )
         if why:
             self.left_out.append((shown + "/" if is_directory else shown, why))
         return bool(why)
@@ -193,7 +213,9 @@ class _Walk:
     def _problem(self, rule: str, shown: str, text: str = "") -> None:
         problem = folder_problem(rule, shown, text)
         if self.installed and problem.severity is not Severity.WARNING:
-            problem = Problem(problem.rule, Severity.WARNING, problem.text, problem.file, reason=problem.reason, fix=problem.fix)
+            problem = Problem(
+                problem.rule, Severity.WARNING, problem.text, problem.file, reason=problem.reason, fix=problem.fix
+            )
         self.problems.append(problem)
 
 

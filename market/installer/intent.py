@@ -98,7 +98,9 @@ def decode_intent(content: bytes, where: str) -> Intent:
         return Intent(str(values["transaction"]), Identity(*values["root"]), moves)
     except (KeyError, TypeError, ValueError) as error:
         raise Untrusted(
-            f"the intent {where} can't be read", why=str(error), hint="upgrade Market; or delete the file, then verify the root"
+            f"the intent {where} can't be read",
+            why=str(error),
+            hint="upgrade Market; or delete the file, then verify the root",
         ) from None
 
 
@@ -123,7 +125,9 @@ def is_same_root(root: Root, intent: Intent) -> bool:
 def _read_all(root: Root) -> list[tuple[Path, bytes]]:
     with disk_failures("read the intents in", root.intents):
         try:
-            paths = sorted(path for path in root.intents.iterdir() if path.suffix == ".json" and not path.name.startswith("."))
+            paths = sorted(
+                path for path in root.intents.iterdir() if path.suffix == ".json" and not path.name.startswith(".")
+            )
         except FileNotFoundError:
             return []
         found = []
@@ -145,7 +149,8 @@ def _translate(intent: Intent, here: Identity) -> Intent:
         return Identity(here.device, identity.inode) if same and identity is not None else identity
 
     moves = tuple(
-        replace(move, staged=move_over(move.staged), live=move_over(move.live), doomed=move_over(move.doomed)) for move in intent.moves
+        replace(move, staged=move_over(move.staged), live=move_over(move.live), doomed=move_over(move.doomed))
+        for move in intent.moves
     )
     return Intent(intent.transaction, Identity(here.device, intent.root.inode), moves)
 

@@ -36,7 +36,9 @@ def list_installed(root: Root, *, thorough: bool = False) -> tuple[Installed, ..
         try:
             with read_unit(root, name, thorough=thorough) as reading:
                 listed.append(
-                    Installed(name, reading.receipt, reading.state, root.tree(name), reading.edited_files, reading.trouble)
+                    Installed(
+                        name, reading.receipt, reading.state, root.tree(name), reading.edited_files, reading.trouble
+                    )
                 )
         except NotFound:  # uninstalled meanwhile
             continue

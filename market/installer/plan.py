@@ -69,7 +69,14 @@ def plan_install(
 ) -> Step:
     """Compare a verified pack with what stands under its name; raises `Conflict` where it must not be replaced."""
     new = Receipt(
-        verified.name, verified.version, publisher, origin, verified.archive_digest, verified.tree_digest, verified.record, now
+        verified.name,
+        verified.version,
+        publisher,
+        origin,
+        verified.archive_digest,
+        verified.tree_digest,
+        verified.record,
+        now,
     )
     with _read_place(root, verified.name) as reading:
         _check_replaceable(root, reading)

@@ -71,10 +71,18 @@ def dump_receipt(receipt: Receipt) -> dict[str, Any]:
 def parse_receipt(values: Any, where: str) -> Receipt:
     """Read JSON values made by `dump_receipt`; raises `Untrusted`, naming `where`, for anything else."""
     match values:
-        case {"schema": 1, "name": str(name), "version": str(version), "publisher": str(publisher), "origin": dict(origin)}:
+        case {
+            "schema": 1,
+            "name": str(name),
+            "version": str(version),
+            "publisher": str(publisher),
+            "origin": dict(origin),
+        }:
             return _parse_fields(values, where, name, version, publisher, origin)
         case {"schema": int(schema)} if schema > RECEIPT_SCHEMA:
-            raise Untrusted(f"{where} was written by a newer Market", why=f"it has schema {schema}", hint="upgrade Market")
+            raise Untrusted(
+                f"{where} was written by a newer Market", why=f"it has schema {schema}", hint="upgrade Market"
+            )
     raise _unreadable(where, "fields are missing")
 
 
@@ -120,7 +128,9 @@ def load_receipt_bytes(path: Path) -> bytes | None:
             return None
 
 
-def _parse_fields(values: dict[str, Any], where: str, name: str, version: str, publisher: str, origin: dict[str, Any]) -> Receipt:
+def _parse_fields(
+    values: dict[str, Any], where: str, name: str, version: str, publisher: str, origin: dict[str, Any]
+) -> Receipt:
     try:
         receipt = Receipt(
             parse_pack_name(name),

@@ -96,7 +96,9 @@ def _identify_by_content(root: Root, intent: Intent) -> Intent:
 
     def find(move: Move, digest: str, recorded: Identity | None) -> Identity | None:
         places = (root.tree(move.name), stage.tree(move.name), stage.parked(move.name))
-        return recorded and next((identity_at(place) for place in places if _digest_of(place, move) == digest), recorded)
+        return recorded and next(
+            (identity_at(place) for place in places if _digest_of(place, move) == digest), recorded
+        )
 
     moves = tuple(
         replace(

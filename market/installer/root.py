@@ -102,7 +102,9 @@ def make_state(root: Root) -> None:
     """Create the folders of a root's state where they are missing."""
     with disk_failures("write to the root", root.path):
         if root.state.is_symlink():
-            raise InvalidInput(f"{root.state} is a link", why="a root's state is never kept elsewhere", hint="delete the link")
+            raise InvalidInput(
+                f"{root.state} is a link", why="a root's state is never kept elsewhere", hint="delete the link"
+            )
         for folder in (root.state, root.intents, root.receipts, root.staging, root.retired):
             folder.mkdir(mode=0o700, exist_ok=True)
 

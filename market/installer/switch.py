@@ -120,12 +120,21 @@ def _place(root: Root, intent: Intent, name: str, *, forward: bool) -> None:
     source = locate_tree(root, intent, name, wanted)
     if wanted is not None and source is None:
         raise _vanished(live, stage)
+    if standing is not None:
+        _make_movable(live)
     if standing is None and source is not None:
         rename_new(source, live)
     elif source is None:
         rename_new(live, _free_place(stage, name))
     else:
         _swap(source, live, stage, name)
+
+
+def _make_movable(tree: Path) -> None:
+    # A directory that changes its parent is written to ('..'), and some people lock their trees with chmod -w.
+    mode = os.lstat(tree).st_mode
+    if stat.S_ISDIR(mode) and not mode & stat.S_IWUSR:
+        os.chmod(tree, stat.S_IMODE(mode) | stat.S_IWUSR)  # noqa: PTH101
 
 
 def _swap(source: Path, live: Path, stage: Stage, name: str) -> None:
@@ -149,7 +158,9 @@ def _copy_aside(root: Root, intent: Intent, name: str) -> Intent:
     stage, live = stage_of(root, intent.transaction), root.tree(name)
     if is_leased(live):
         raise Unavailable(
-            f"{live} is in use and can't be renamed on this file system", why="a call is running in it", hint="try again when it has ended"
+            f"{live} is in use and can't be renamed on this file system",
+            why="a call is running in it",
+            hint="try again when it has ended",
         )
     parked = stage.parked(name)
     if identity_at(parked) is not None:
@@ -157,7 +168,8 @@ def _copy_aside(root: Root, intent: Intent, name: str) -> Intent:
     shutil.copytree(live, parked, symlinks=True, ignore=_special_files)
     _sync_folder(stage.folder)
     moves = tuple(
-        replace(move, live=identity_at(parked), doomed=identity_at(live)) if move.name == name else move for move in intent.moves
+        replace(move, live=identity_at(parked), doomed=identity_at(live)) if move.name == name else move
+        for move in intent.moves
     )
     noted = replace(intent, moves=moves)
     write_intent(root, noted, durable=True)
@@ -189,7 +201,9 @@ def _sync_folder(folder: Path) -> None:
 
 def _special_files(folder: str, names: list[str]) -> list[str]:
     modes = {name: os.lstat(f"{folder}/{name}").st_mode for name in names}
-    return [name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))]
+    return [
+        name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+    ]
 
 
 def _holds(path: Path, content: bytes) -> bool:
@@ -201,9 +215,13 @@ def _holds(path: Path, content: bytes) -> bool:
 
 def _foreign(live: Path) -> Conflict:
     return Conflict(
-        f"something else stands at {live} now", why="it was put there during an interrupted install", hint="move it away, then try again"
+        f"something else stands at {live} now",
+        why="it was put there during an interrupted install",
+        hint="move it away, then try again",
     )
 
 
 def _vanished(live: Path, stage: Stage) -> Conflict:
-    return Conflict(f"the tree for {live} is no longer in {stage.folder}", why="somebody deleted it", hint="install the pack again")
+    return Conflict(
+        f"the tree for {live} is no longer in {stage.folder}", why="somebody deleted it", hint="install the pack again"
+    )

@@ -16,7 +16,7 @@ from market.disk.failures import disk_failures
 from market.disk.identity import Identity, identity_at, identity_of
 from market.disk.lease import lease_directory
 from market.disk.walk import open_tree
-from market.errors import NotFound, Unavailable, Untrusted
+from market.errors import NotFound, Refused, Unavailable, Untrusted
 from market.installer.intent import load_intents
 from market.installer.receipt import load_receipt
 from market.pack.record import hash_stream
@@ -81,20 +81,36 @@ def read_unit(root: Root, name: str, *, thorough: bool = False) -> UnitReading:
     Files of the recorded size that still have the time of their unpacking count as unchanged; with `thorough` every file is
     hashed. Raises `NotFound` where there is neither a directory nor a receipt.
     """
+    standing = _find_standing(root, name)
+    if standing.descriptor is None:
+        return _missing(root, name, standing)
+    recorded = standing.receipt.record.by_path if standing.receipt else ()
+    folder = open_tree(standing.descriptor, root.tree(name), recorded)
+    return _compare(name, folder, standing, thorough=thorough)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    descriptor: int | None
+    identity: Identity | None
+    receipt: Receipt | None
+    trouble: str
+
+
+def _find_standing(root: Root, name: str) -> _Standing:
+    """Open a directory and find its receipt, of one moment: nothing was switched between the first look and the last."""
     for _ in range(MAX_READ_ATTEMPTS):
         descriptor = _open_unit(root, name)
-        identity = None if descriptor is None else identity_of(descriptor)
-        receipt, trouble = _find_receipt(root, name, identity)
-        if _stands(root, name, identity):
-            break
-        if descriptor is not None:
-            os.close(descriptor)
-    else:
-        raise Unavailable(f"{root.tree(name)} is replaced faster than it can be read", hint="try again")
-    if descriptor is None:
-        return _missing(root, name, receipt, trouble)
-    folder = open_tree(descriptor, root.tree(name), receipt.record.by_path if receipt else ())
-    return _compare(name, folder, identity, receipt, trouble, thorough=thorough)
+        try:
+            identity = None if descriptor is None else identity_of(descriptor)
+            receipt, trouble = _find_receipt(root, name, identity)
+            if _stands(root, name, identity):
+                found, descriptor = _Standing(descriptor, identity, receipt, trouble), None
+                return found
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+    raise Unavailable(f"{root.tree(name)} is replaced faster than it can be read", hint="try again")
 
 
 def _open_unit(root: Root, name: str) -> int | None:
@@ -126,22 +142,27 @@ def _find_receipt(root: Root, name: str, identity: Identity | None) -> tuple[Rec
         return None, f"{error.message}: {error.why}"
 
 
-def _missing(root: Root, name: str, receipt: Receipt | None, trouble: str) -> UnitReading:
+def _missing(root: Root, name: str, standing: _Standing) -> UnitReading:
+    receipt, trouble = standing.receipt, standing.trouble
     if receipt is None and not trouble:
         raise NotFound(f"{name!r} is not installed in {root.path}", hint="see what is: market list")
     missing = tuple(file.path for file in receipt.record.files) if receipt else ()
-    return UnitReading(name, TreeState.MISSING if receipt else TreeState.BROKEN, receipt, missing=missing, trouble=trouble)
+    return UnitReading(
+        name, TreeState.MISSING if receipt else TreeState.BROKEN, receipt, missing=missing, trouble=trouble
+    )
 
 
-def _compare(
-    name: str, folder: Folder, identity: Identity | None, receipt: Receipt | None, trouble: str, *, thorough: bool
-) -> UnitReading:
+def _compare(name: str, folder: Folder, standing: _Standing, *, thorough: bool) -> UnitReading:
+    receipt, identity, trouble = standing.receipt, standing.identity, standing.trouble
     if receipt is None:
-        return UnitReading(name, TreeState.BROKEN if trouble else TreeState.UNMANAGED, None, folder, identity, trouble=trouble)
+        state = TreeState.BROKEN if trouble else TreeState.UNMANAGED
+        return UnitReading(name, state, None, folder, identity, trouble=trouble)
     walked, stamp = folder.source.walked, None if thorough else receipt.stamp_ns
     recorded = receipt.record.by_path
     missing = tuple(path for path in recorded if path not in walked)
-    changed = tuple(path for path, file in recorded.items() if path in walked and _is_changed(folder, walked[path], file, stamp))
+    changed = tuple(
+        path for path, file in recorded.items() if path in walked and _is_changed(folder, walked[path], file, stamp)
+    )
     added = tuple(sorted((*(path for path in walked if path not in recorded), *_added_folders(folder, recorded))))
     state = TreeState.EDITED if changed or added or missing else TreeState.INTACT
     return UnitReading(name, state, receipt, folder, identity, changed, added, missing)
@@ -153,12 +174,17 @@ def _is_changed(folder: Folder, walked: WalkedFile, file: FileRecord, stamp_ns: 
         return True
     if walked.modified_ns == stamp_ns:
         return False
-    with folder.source.open(file.path) as stream:
-        return hash_stream(stream) != (file.size, file.sha256)
+    try:
+        with folder.source.open(file.path) as stream:
+            return hash_stream(stream) != (file.size, file.sha256)
+    except Refused:  # unreadable now: what it holds isn't known
+        return True
 
 
 def _added_folders(folder: Folder, recorded: dict[str, FileRecord]) -> list[str]:
     if not folder.directories:
         return []
-    needed = {path[:end] for path in (*recorded, *folder.source.walked) for end, letter in enumerate(path) if letter == "/"}
+    needed = {
+        path[:end] for path in (*recorded, *folder.source.walked) for end, letter in enumerate(path) if letter == "/"
+    }
     return [f"{path}/" for path in folder.directories if path not in needed]

@@ -60,7 +60,10 @@ def _readable(document: PackDocument) -> list[tuple[Version, ReleaseSummary]]:
 
 
 def _pinned(
-    requirement: Requirement, document: PackDocument, releases: Sequence[tuple[Version, ReleaseSummary]], wanted: Version
+    requirement: Requirement,
+    document: PackDocument,
+    releases: Sequence[tuple[Version, ReleaseSummary]],
+    wanted: Version,
 ) -> ReleaseSummary:
     for version, release in releases:
         if version == wanted and release.state in (LIVE, YANKED):
@@ -97,7 +100,8 @@ def _asks_for_prereleases(requirement: Requirement) -> bool:
 def _not_offered(document: PackDocument, release: ReleaseSummary) -> Unavailable | NotFound:
     if release.state == "held":
         return Unavailable(
-            f"{document.name} {release.version} is held for review", hint="ask the index's operator, or choose another version"
+            f"{document.name} {release.version} is held for review",
+            hint="ask the index's operator, or choose another version",
         )
     reason = f": {release.yanked_reason}" if release.yanked_reason else ""
     return NotFound(f"{document.name} {release.version} is {release.state}{reason}", hint="choose another version")
@@ -125,4 +129,7 @@ def _listed(
     releases: Sequence[tuple[Version, ReleaseSummary]], wanted: Callable[[str], bool], *, with_state: bool = False
 ) -> list[str]:
     texts = [f"{one.version} ({one.state})" if with_state else one.version for _, one in releases if wanted(one.state)]
-    return [*texts[:MAX_SHOWN_VERSIONS], *([f"{len(texts) - MAX_SHOWN_VERSIONS} older ones"] if len(texts) > MAX_SHOWN_VERSIONS else [])]
+    return [
+        *texts[:MAX_SHOWN_VERSIONS],
+        *([f"{len(texts) - MAX_SHOWN_VERSIONS} older ones"] if len(texts) > MAX_SHOWN_VERSIONS else []),
+    ]

@@ -28,15 +28,27 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def an_arrival(
-    name: str = "echo-args", version: str = "1.0.0", extra: Mapping[str, bytes] | None = None, *, publisher: str = "acme"
+    name: str = "echo-args",
+    version: str = "1.0.0",
+    extra: Mapping[str, bytes] | None = None,
+    *,
+    publisher: str = "acme",
 ) -> Arrival:
-    contents = {"skill.json": a_skill_json(name=name.replace("-", "_")), "run.sh": RUN_SCRIPT, "notes/version.txt": version.encode()}
+    contents = {
+        "skill.json": a_skill_json(name=name.replace("-", "_")),
+        "run.sh": RUN_SCRIPT,
+        "notes/version.txt": version.encode(),
+    }
     archive = io.BytesIO()
     write_archive(MemorySource({**contents, **(extra or {})}, executables=frozenset({"run.sh"})), archive)
-    return Arrival(verify_archive(archive, Given(name=name, version=version)), publisher, Origin("archive", f"/{name}.zip"))
+    return Arrival(
+        verify_archive(archive, Given(name=name, version=version)), publisher, Origin("archive", f"/{name}.zip")
+    )
 
 
-def install(root: Root, *arrivals: Arrival, overwrite_edits: bool = False, change_publisher: bool = False) -> tuple[Change, ...]:
+def install(
+    root: Root, *arrivals: Arrival, overwrite_edits: bool = False, change_publisher: bool = False
+) -> tuple[Change, ...]:
     with lock_root(root, timeout_seconds=5) as locked:
         return install_packs(locked, arrivals, NOW, overwrite_edits=overwrite_edits, change_publisher=change_publisher)
 

@@ -121,7 +121,9 @@ def test_two_installers_at_once_lose_nothing(memory_path: Path) -> None:
     root = open_root(memory_path / "root", create=True)
     names = [f"pack-{number}" for number in range(20)]
     context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=_install_many, args=(str(root.path), half)) for half in (names[::2], names[1::2])]
+    processes = [
+        context.Process(target=_install_many, args=(str(root.path), half)) for half in (names[::2], names[1::2])
+    ]
     for process in processes:
         process.start()
     for process in processes:

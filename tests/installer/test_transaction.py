@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from market.errors import Conflict, NotFound, Refused, Unavailable
+from market.errors import Conflict, NotFound, Unavailable
 from market.installer.listing import list_installed
 from market.installer.plan import Action
 from market.installer.receipt import load_receipt
@@ -29,7 +29,12 @@ def uninstall(root: Root, *names: str) -> tuple[Change, ...]:
 def test_an_install_puts_the_tree_and_then_its_receipt(root: Root) -> None:
     arrival = an_arrival()
     (change,) = install(root, arrival)
-    assert (change.name, change.action, change.old_version, change.new_version) == ("echo-args", Action.INSTALLED, "", "1.0.0")
+    assert (change.name, change.action, change.old_version, change.new_version) == (
+        "echo-args",
+        Action.INSTALLED,
+        "",
+        "1.0.0",
+    )
     receipt = load_receipt(root, "echo-args")
     assert receipt is not None
     assert (receipt.tree_digest, receipt.publisher, receipt.installed_at) == (arrival.verified.tree_digest, "acme", NOW)
@@ -143,7 +148,7 @@ def test_an_uninstall_keeps_edits_too(root: Root) -> None:
 
 def test_another_publisher_needs_a_word(root: Root) -> None:
     install(root, an_arrival(publisher="acme"))
-    with pytest.raises(Conflict, match="acme.*mallory"):
+    with pytest.raises(Conflict, match=r"acme.*mallory"):
         install(root, an_arrival(version="2.0.0", publisher="mallory"))
     assert version_of(root, "echo-args") == "1.0.0"
     install(root, an_arrival(version="2.0.0", publisher="mallory"), change_publisher=True)
@@ -154,7 +159,7 @@ def test_a_broken_receipt_is_said_and_can_be_overcome(root: Root) -> None:
     install(root, an_arrival(), an_arrival("other"))
     root.receipt("echo-args").write_text("{")
     assert [(one.name, one.state) for one in list_installed(root)] == [("echo-args", "broken"), ("other", "intact")]
-    with pytest.raises(Conflict, match="can't be read|edited"):
+    with pytest.raises(Conflict, match="edited"):
         install(root, an_arrival())
     (change,) = install(root, an_arrival(), overwrite_edits=True)
     assert (change.action, bool(change.backup)) == (Action.REINSTALLED, True)
@@ -178,7 +183,9 @@ def test_only_a_verified_pack_is_installed(root: Root) -> None:
     pack = arrival.verified
     with pytest.raises(TypeError):
         VerifiedPack(object(), pack.pack, pack.version, pack.record, pack.source, pack.archive_digest, ())
-    look_alike = type("VerifiedPack", (), {name: getattr(pack, name) for name in (*VerifiedPack.__slots__, "name", "tree_digest")})()
+    look_alike = type(
+        "VerifiedPack", (), {name: getattr(pack, name) for name in (*VerifiedPack.__slots__, "name", "tree_digest")}
+    )()
     with pytest.raises(TypeError):
         install(root, Arrival(cast("VerifiedPack", look_alike), "acme", arrival.origin))
     assert list_installed(root) == ()
@@ -193,13 +200,6 @@ def test_a_locked_root_is_of_no_use_after_its_block(root: Root) -> None:
 
 def test_a_held_lock_names_its_holder(root: Root) -> None:
     with lock_root(root), pytest.raises(Unavailable, match=str(os.getpid())), lock_root(root, timeout_seconds=0):
-        pass
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_root_that_is_not_writable_is_refused(root: Root) -> None:
-    root.path.chmod(0o500)
-    with pytest.raises(Refused), lock_root(root):
         pass
 
 
