@@ -107,10 +107,7 @@ def sweep(
 
 @WORKS
 def test_one_failing_call_leaves_the_old_or_the_new(
-    roots: Iterator[Root],
-    monkeypatch: pytest.MonkeyPatch,
-    work: Callable[[Root], None],
-    new: dict[str, str | None]
+    roots: Iterator[Root], monkeypatch: pytest.MonkeyPatch, work: Callable[[Root], None], new: dict[str, str | None]
 ) -> None:
     for root, succeeded in sweep(roots, monkeypatch, work, fail_with(errno.ENOSPC)):
         assert state_of(root) == (new if succeeded else OLD)
