@@ -69,6 +69,7 @@ class FakeIndex:
         path, _ = self._enter("PUT", url, token)
         publisher = self._publisher(token)
         _, _, _, name, version = path.split("/")
+        stream.seek(0)
         archive = stream.read()
         assert len(archive) == size and content_type == wire.ARCHIVE_TYPE
         verified = verify_archive(io.BytesIO(archive), Given(name=name, version=version))
