@@ -60,6 +60,11 @@ def parse_given(name: str, version: str) -> Given:
 @contextmanager
 def build_folder(path: Path, given: Given) -> Iterator[Draft]:
     """Make the archive of a folder in a temporary file that is gone after the block. Raises `InvalidInput` with every error."""
+    if path.exists() and not path.is_dir():
+        raise InvalidInput(
+            f"{path} is not a folder",
+            hint=f"`market upload {path}` sends an archive, `market install {path}` installs one",
+        )
     with disk_failures("write a temporary file for", path), tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
         stream = cast("BinaryIO", spool)
         with open_folder(path) as folder:

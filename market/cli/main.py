@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM = "market"
+COMPLETION_VARIABLE = "_MARKET_COMPLETE"
 
 
 class MarketGroup(click.Group):
@@ -90,7 +92,9 @@ def run(arguments: Sequence[str], obj: object = None) -> int:
     """Run one command and return its exit code. `obj` may be a `Market` that is used in place of the environment's."""
     as_json = "--json" in _before_separator(arguments)
     try:
-        return _exit_code(market_group.main(list(arguments), prog_name=PROGRAM, standalone_mode=False, obj=obj))
+        code = _invoke(arguments, obj)
+        sys.stdout.flush()
+        return code
     except MarketError as error:
         return report.report_error(error, as_json=as_json)
     except click.Abort:
@@ -111,7 +115,15 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
-def _exit_code(value: Any) -> int:
+def _invoke(arguments: Sequence[str], obj: object) -> int:
+    """Do what click's own `main` does, but for its handling of broken pipes: it ends with 1, the code of a failed skill."""
+    if COMPLETION_VARIABLE in os.environ:
+        market_group.main(list(arguments), prog_name=PROGRAM)
+    try:
+        with market_group.make_context(PROGRAM, list(arguments), obj=obj) as context:
+            value = market_group.invoke(context)
+    except click.exceptions.Exit as ended:
+        value = ended.exit_code
     return value if isinstance(value, int) else report.OK
 
 

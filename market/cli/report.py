@@ -22,12 +22,12 @@ import os
 import sys
 import tempfile
 import traceback
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from market.cli.text import printable
-from market.client.wire import dump_problem
 from market.errors import Conflict, InvalidInput, MarketError, NotFound, PluginError, Refused, Unavailable, Untrusted
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def dump_error(error: MarketError) -> dict[str, Any]:
 
 def dump_problems(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     """Return problems as JSON values."""
-    return [dump_problem(problem) for problem in problems]
+    return [{**asdict(problem), "severity": str(problem.severity)} for problem in problems]
 
 
 def usage_error(error: click.ClickException) -> InvalidInput:

@@ -61,13 +61,19 @@ def _load_text(file: str) -> str:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
             content = stream.read(MAX_ARGS_BYTES + 1)
     except OSError as error:
-        raise NotFound(f"the arguments in {file} can't be read", why=error.strerror or str(error)) from None
+        raise NotFound(
+            f"the arguments in {file} can't be read", why=error.strerror or str(error), hint="check the path"
+        ) from None
     if len(content) > MAX_ARGS_BYTES:
-        raise InvalidInput(f"the arguments in {file} are larger than {MAX_ARGS_BYTES} bytes")
+        raise InvalidInput(
+            f"the arguments in {file} are larger than {MAX_ARGS_BYTES} bytes", hint="pass a path or URL instead"
+        )
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"the arguments in {file} are not UTF-8", why=str(error)) from None
+        raise InvalidInput(
+            f"the arguments in {file} are not UTF-8", why=str(error), hint="save the file as UTF-8"
+        ) from None
 
 
 def _refuse_constant(name: str) -> object:

@@ -41,7 +41,7 @@ class Transport(Protocol):
         """Write the bytes at a URL into `out` and return their number; more than the limit is `Untrusted`."""
 
     def put(self, url: str, stream: BinaryIO, size: int, token: str, content_type: str) -> object:
-        """Send a seekable stream of `size` bytes and return the JSON answer."""
+        """Send a seekable stream of `size` bytes from its start and return the JSON answer."""
 
     def post_json(self, url: str, body: object, token: str = "") -> object:
         """Send a JSON value and return the JSON answer."""

@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from market.cli.command import command
+from market.cli.main import COMPLETION_VARIABLE, PROGRAM
 from market.errors import InvalidInput
 
 SHELLS = ("bash", "zsh", "fish")
@@ -26,4 +27,4 @@ def completion(market: object, output: object, shell: str) -> None:
     if kind is None:
         raise InvalidInput(f"there is no completion for {shell}", hint=f"one of {', '.join(SHELLS)}")
     root = click.get_current_context().find_root().command
-    click.echo(kind(root, {}, "market", "_MARKET_COMPLETE").source())
+    click.echo(kind(root, {}, PROGRAM, COMPLETION_VARIABLE).source())
