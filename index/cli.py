@@ -64,7 +64,7 @@ def _serve_command(remember: Remember) -> click.Command:
     @click.option("--port", help="The port; 0 picks a free one. [default: 8750]")
     @click.option(
         "--anonymous",
-        type=click.Choice([*Anonymous]),
+        type=click.Choice([str(word) for word in Anonymous]),
         help="What callers without a token may do. Must be given with --host.",
     )
     @click.option("--workers", help="The number of processes that answer. [default: 1]")
@@ -113,7 +113,7 @@ def _token_group() -> None:
     "--scope",
     "scopes",
     multiple=True,
-    type=click.Choice([*Scope]),
+    type=click.Choice([str(word) for word in Scope]),
     help="What it may do; may be given several times. [default: all]",
 )
 @click.option("--label", default="", help="A note on what it is for.")
