@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -42,7 +41,7 @@ class MarketGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the arguments; an unknown one is answered with those that are spelled alike."""
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], [*ENTRIES, *ALIASES], n=3)
+            near = importlib.import_module("difflib").get_close_matches(args[0], [*ENTRIES, *ALIASES], n=3)
             raise click.UsageError(
                 f"there is no command {args[0]!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""), ctx
             )
@@ -107,7 +106,8 @@ def run(arguments: Sequence[str], obj: object = None) -> int:
         report.silence_stdout()
         return report.OK
     except Exception as error:
-        return report.report_error(report.bug_error(error), as_json=as_json)
+        bug = importlib.import_module("market.cli.bug").bug_error(error)
+        return report.report_error(bug, as_json=as_json)
 
 
 def main() -> None:

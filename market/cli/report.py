@@ -20,8 +20,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
-import traceback
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +46,6 @@ EXIT_CODES: Mapping[type[MarketError], int] = {
     Unavailable: 7,
     PluginError: 8,
 }
-
-
-class Bug(MarketError):
-    """A fault of ours, as it is shown to the reader: a sentence and the log file."""
-
-    slug = "bug"
 
 
 def exit_code_of(error: MarketError) -> int:
@@ -92,20 +84,6 @@ def usage_error(error: click.ClickException) -> InvalidInput:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "market"
     return InvalidInput(error.format_message(), hint=f"see `{path} --help`")
-
-
-def bug_error(error: BaseException) -> Bug:
-    """Write the traceback into a file and return the sentence that names it."""
-    text = "".join(traceback.format_exception(error))
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="market-bug-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
-        ) as log:
-            log.write(f"market {' '.join(sys.argv[1:2])}\n{text}")
-        place = f"the details are in {log.name}"
-    except OSError as failure:
-        place = f"the details can't be written: {failure.strerror}"
-    return Bug(f"a bug in market: {type(error).__name__}", why=place, hint="please report it, with that file")
 
 
 def silence_stdout() -> None:

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from market.cli import main, report
+from market.cli.bug import Bug
 from market.cli.catalogue import ALIASES, ENTRIES
 from market.cli.main import market_group, run
 from market.errors import MarketError, Unauthenticated
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 MARKET = str(Path(sys.executable).with_name("market"))
 HEAVY = (
+    "tempfile",
+    "traceback",
+    "difflib",
     "requests",
     "jsonschema",
     "sqlalchemy",
@@ -126,7 +130,7 @@ def test_every_error_class_has_its_exit_code() -> None:
     own = {kind for kind in leaves(MarketError) if kind.__module__ == "market.errors"} - {MarketError}
     assert {report.exit_code_of(kind("x")) for kind in own} == {2, 3, 4, 5, 6, 7, 8}
     assert report.exit_code_of(Unauthenticated("x")) == 6
-    assert report.exit_code_of(report.Bug("x")) == report.exit_code_of(MarketError("x")) == 70
+    assert report.exit_code_of(Bug("x")) == report.exit_code_of(MarketError("x")) == 70
 
 
 def broken(*_: object, **__: object) -> object:
