@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
+from fnmatch import fnmatchcase, translate
 
 VERSION_CONTROL = "version control"
 CACHE = "made by programs, not part of the work"
@@ -55,6 +56,8 @@ _FILES = (
     (".netrc", SECRET),
 )
 
+# Most names match nothing, and there are many: one look decides.
+_ANY_FILE = re.compile("|".join(translate(pattern) for pattern, _ in _FILES))
 _SHARED_EXAMPLES = frozenset({".env.example", ".env.sample", ".env.template"})
 
 
@@ -68,7 +71,7 @@ def why_left_out(name: str, *, is_directory: bool) -> str:
     """
     if is_directory:
         return _FOLDERS.get(name, "")
-    if name in _SHARED_EXAMPLES:
+    if name in _SHARED_EXAMPLES or not _ANY_FILE.match(name):
         return ""
     return next((why for pattern, why in _FILES if fnmatchcase(name, pattern)), "")
 

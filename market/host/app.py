@@ -126,7 +126,7 @@ def _start(parts: HostParts, watch: Watch, pool: SupervisorPool) -> None:
 
 
 def _load_and_watch(parts: HostParts, watch: Watch) -> None:
-    count = parts.registry.load()
+    count = parts.registry.load_first()
     _log.info("%d skills are registered from %d roots", count, len(parts.registry.roots))
     watch.start()
     watch.wait_until_watching(WATCH_SETUP_SECONDS)

@@ -131,6 +131,8 @@ def _stands(root: Root, name: str, identity: Identity | None) -> bool:
 
 
 def _find_receipt(root: Root, name: str, identity: Identity | None) -> tuple[Receipt | None, str]:
+    if not root.state.is_dir():
+        return None, ""
     with suppress(Untrusted):
         for intent in load_intents(root):
             for move in intent.moves:

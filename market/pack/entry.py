@@ -32,13 +32,14 @@ def check_entry(
     manifest: CommandManifest, folder: str, source: Source, files: Mapping[str, SourceFile]
 ) -> Iterator[Problem]:
     """Yield what is wrong with an entry: the name first, then the file."""
-    entry, place = manifest.entry, manifest.find_place("entry")
+    # Places are found by reading the document again, so only where there is something to say.
+    entry, find_place = manifest.entry, manifest.find_place
     if entry.startswith("python:"):
-        yield make_problem("entry-python", f"the entry {entry!r} names Python code", manifest.file, place)
+        yield make_problem("entry-python", f"the entry {entry!r} names Python code", manifest.file, find_place("entry"))
     elif entry.startswith("/"):
-        yield make_problem("entry-absolute", f"the entry {entry!r} is absolute", manifest.file, place)
+        yield make_problem("entry-absolute", f"the entry {entry!r} is absolute", manifest.file, find_place("entry"))
     elif (path := resolve_entry(folder, entry)) is None:
-        yield make_problem("entry-escapes", f"the entry {entry!r} leaves the pack", manifest.file, place)
+        yield make_problem("entry-escapes", f"the entry {entry!r} leaves the pack", manifest.file, find_place("entry"))
     elif path not in files:
         yield _missing(manifest, entry, path, folder, files)
     else:

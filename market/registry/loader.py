@@ -6,11 +6,13 @@ manifest, stops the others.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,8 @@ from market.errors import MarketError, NotFound
 from market.installer.root import Root
 from market.installer.tree_state import TreeState, read_unit
 from market.pack.inspect import Given, inspect_pack
-from market.pack.record import make_record
+from market.pack.record import FileRecord, Record, make_record
+from market.pack.source import MemorySource
 from market.registry.eligibility import Machine
 from market.registry.judge import TreeStanding, judge
 from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 
 MAX_HASHED_BYTES = 64 << 20
 """A tree without a receipt is hashed up to this size; a larger one has no tree digest, so nothing can be approved in it."""
+MAX_HELD_BYTES = 256 << 10
 MAX_REMEMBERED_TREES = 20_000
 MANIFEST_NAMES = ("skill.json", "skill.md")
 
@@ -68,13 +72,14 @@ class Loader:
         self._machine = machine or Machine()
         self._parsed: OrderedDict[tuple[str, str, Given], Inspection] = OrderedDict()
         self._lock = threading.Lock()
+        self._root = cache(lambda root: Root(Path(root)))
 
     def load(self, unit: UnitId) -> LoadedUnit | None:
         """Read one unit; None where nothing stands there. Whatever is wrong becomes part of the result."""
         children = installed_names(unit.root) if not unit.name else frozenset()
         marks = scan_tree(unit.path, children)
         try:
-            with read_unit(Root(Path(unit.root)), unit.name) as reading:
+            with read_unit(self._root(unit.root), unit.name) as reading:
                 if reading.folder is None:
                     return None
                 tree = _take(unit, reading, reading.folder, marks, children)
@@ -171,12 +176,24 @@ def _take(unit: UnitId, reading: UnitReading, folder: Folder, marks: TreeMarks, 
         reading.added,
         reading.trouble,
     )
-    digest = reading.receipt.tree_digest if reading.receipt and reading.state is TreeState.INTACT else _hash_tree(source)
+    digest: str = ""
+    if reading.receipt and reading.state is TreeState.INTACT:
+        digest = reading.receipt.tree_digest
+    else:
+        source, digest = _hash_tree(source)
     return _Tree(unit, source, marks, (identity.device, identity.inode), reading.receipt, standing, digest)
 
 
-def _hash_tree(source: Source) -> str:
-    return make_record(source).tree_digest if sum(file.size for file in source.files()) <= MAX_HASHED_BYTES else ""
+def _hash_tree(source: Source) -> tuple[Source, str]:
+    """Return a tree's digest, and the tree: a small one in memory, since it is read again for its manifests."""
+    files = source.files()
+    size = sum(file.size for file in files)
+    if size > MAX_HELD_BYTES:
+        return source, make_record(source).tree_digest if size <= MAX_HASHED_BYTES else ""
+    contents = {file.path: source.read(file.path) for file in files}
+    executables = frozenset(file.path for file in files if file.executable)
+    rows = (FileRecord(path, len(data), hashlib.sha256(data).hexdigest(), path in executables) for path, data in contents.items())
+    return MemorySource(contents, name=source.name, executables=executables), Record(tuple(rows)).tree_digest
 
 
 def _has_manifest(source: Source) -> bool:

@@ -56,7 +56,8 @@ def reconcile(before: Snapshot, readings: Mapping[UnitId, LoadedUnit | None]) ->
     changed = {unit: reading for unit, reading in readings.items() if before.units.get(unit) != reading}
     if not changed:
         return Reconciled(before, ())
-    units = dict(before.units)
+    # `copy` of the proxy, not `dict(...)` of it: that would hash every key anew.
+    units = before.units.copy()
     for unit, reading in changed.items():
         if reading is None:
             units.pop(unit, None)
@@ -64,7 +65,7 @@ def reconcile(before: Snapshot, readings: Mapping[UnitId, LoadedUnit | None]) ->
             units[unit] = reading
     claims, affected = _claim_again(before, changed)
     skills, skill_events = _decide(before, claims, affected)
-    keys = before.keys if skills.keys() == before.skills.keys() else tuple(sorted(skills))
+    keys = tuple(sorted(skills))
     after = Snapshot(before.roots, MappingProxyType(units), MappingProxyType(claims), MappingProxyType(skills), keys)
     return Reconciled(after, (*_dropped_events(before, changed), *skill_events))
 
@@ -76,7 +77,7 @@ def manifest_path(skill: LiveSkill) -> str:
 
 
 def _claim_again(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None]) -> tuple[dict[str, tuple[Claim, ...]], list[str]]:
-    claims = dict(before.claims)
+    claims = before.claims.copy()
     fresh: dict[str, list[Claim]] = {}
     for unit in changed:
         if (old := before.units.get(unit)) is not None:
@@ -98,7 +99,7 @@ def _rank(ranks: Mapping[str, int], claim: Claim) -> tuple[int, str, str]:
 
 
 def _decide(before: Snapshot, claims: Mapping[str, tuple[Claim, ...]], affected: Iterable[str]) -> tuple[dict[str, LiveSkill], list[Event]]:
-    skills = dict(before.skills)
+    skills = before.skills.copy()
     events: list[Event] = []
     for name in affected:
         old = _assign(name, before.claims.get(name, ()))

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from market.registry.live import LiveSkill
     from market.registry.unit import Dropped, LoadedUnit, UnitId
@@ -31,9 +31,9 @@ class Snapshot:
     """
 
     roots: tuple[str, ...] = ()
-    units: Mapping[UnitId, LoadedUnit] = field(default_factory=lambda: MappingProxyType({}))
-    claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    skills: Mapping[str, LiveSkill] = field(default_factory=lambda: MappingProxyType({}))
+    units: MappingProxyType[UnitId, LoadedUnit] = field(default_factory=lambda: MappingProxyType({}))
+    claims: MappingProxyType[str, tuple[Claim, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    skills: MappingProxyType[str, LiveSkill] = field(default_factory=lambda: MappingProxyType({}))
     keys: tuple[str, ...] = ()
 
     def find(self, key: str) -> LiveSkill | None:
