@@ -147,15 +147,11 @@ def _find_depth(document: JsonText) -> tuple[Problem, ...]:
 def _depth_of(value: Any) -> int:
     """Count levels without recursion: the value may be deeper than the interpreter's stack."""
     level, depth = [value], 0
-    while level := [
-        item
-        for part in level
-        if isinstance(part, dict | list)
-        for item in (part.values() if isinstance(part, dict) else part)
-    ]:
+    while containers := [part for part in level if isinstance(part, dict | list)]:
         depth += 1
         if depth > MAX_JSON_DEPTH:
             break
+        level = [item for part in containers for item in (part.values() if isinstance(part, dict) else part)]
     return depth
 
 

@@ -29,6 +29,8 @@ def find_schema_fault(schema: dict[str, Any]) -> Fault | None:
     """Return where a schema is no JSON Schema, and why; None for a good one. Equal schemas are checked once."""
     if _is_plainly_good(schema):
         return None
+    if not isinstance(schema.get("$schema", ""), str):
+        return ("$schema",), "the dialect is named by a text"
     return _check_with_library(json.dumps(schema, sort_keys=True))
 
 
