@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from market.errors import Problem
-    from market.model import Skill
     from market.names import PackName, Version
     from market.pack.pack_manifest import PackManifest
 
@@ -36,17 +35,17 @@ class Candidate:
 
 
 def choose_pack_name(
-    given: Given, manifest: PackManifest | None, own_skills: Sequence[Skill], source_name: str
+    given: Given, manifest: PackManifest | None, names: Sequence[tuple[str, str]], source_name: str
 ) -> tuple[PackName | None, list[Problem]]:
     """Return the pack's name: given > manifest > its own skill > folder. A skill's name that is no pack name is passed over.
 
-    `own_skills` are those of the only folder with skills, or of the top.
+    `names` are those in the manifests of the only folder with skills, or of the top, as file and text.
     """
     own = _own_candidate(manifest, "name", manifest.name) if manifest else None
     if given.name:
         return _take_given_name(given.name, own)
     problems: list[Problem] = []
-    for candidate in [own] if own else [*_name_of_skill(own_skills), Candidate(source_name, "")]:
+    for candidate in [own] if own else [*_name_of_skill(names), Candidate(source_name, "")]:
         name, problem = _parse_name(candidate)
         if name is not None:
             return name, []
@@ -91,12 +90,9 @@ def _take_given_name(given: str, own: Candidate | None) -> tuple[PackName | None
     return name, [make_problem("name-overridden", text, own.file, own.place)]
 
 
-def _name_of_skill(own_skills: Sequence[Skill]) -> list[Candidate]:
+def _name_of_skill(names: Sequence[tuple[str, str]]) -> list[Candidate]:
     """Two skills of one folder name nothing: neither is the pack."""
-    if len(own_skills) != 1:
-        return []
-    side = own_skills[0].command or own_skills[0].guide
-    return [Candidate(own_skills[0].name, side.manifest if side else "")]
+    return [Candidate(name, file) for file, name in names] if len(names) == 1 else []
 
 
 def _parse_name(candidate: Candidate) -> tuple[PackName | None, Problem | None]:

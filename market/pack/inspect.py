@@ -101,8 +101,8 @@ def _make_pack(
     source_name: str,
 ) -> tuple[Pack | None, list[Problem]]:
     own = readings if len(readings) == 1 else [reading for reading in readings if not reading.folder]
-    own_skills = [skill for reading in own for skill in reading.skills]
-    name, name_problems = choose_pack_name(given, manifest, own_skills, source_name)
+    names = [name for reading in own for name in reading.names]
+    name, name_problems = choose_pack_name(given, manifest, names, source_name)
     home = manifest.file if manifest else own[0].file if own else ""
     versions = [version for reading in own for version in reading.versions]
     version, version_problems = choose_version(given, manifest, versions, home)

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FolderReading:
-    """The skills of one folder, the versions that its manifests carry (command first), and all problems.
+    """The skills of one folder, the names and versions that its manifests carry (as file and text), and all problems.
 
-    `is_readable` is False where a manifest's text is broken, so that nobody knows which version it carries.
+    Names stay known where a skill has an error. `is_readable` is False where a manifest's text is broken, so that nobody
+    knows which version it carries. `file` is the first manifest.
     """
 
     folder: str
     skills: tuple[Skill, ...]
+    names: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     problems: tuple[Problem, ...]
     is_readable: bool = True
@@ -47,10 +49,15 @@ def read_folder(source: Source, files: Mapping[str, SourceFile], folder: str, to
         _guide_skill(guide, folder) if guide and not guide.is_broken else None,
     )
     manifests = tuple(manifest for manifest in (command, guide) if manifest is not None)
+    names = {
+        fold_name(manifest.name): (manifest.file, manifest.name) for manifest in reversed(manifests) if manifest.name
+    }
     versions = tuple((manifest.file, manifest.version) for manifest in manifests if manifest.version)
     problems = tuple(problem for manifest in manifests for problem in manifest.problems)
     is_readable = not (guide and guide.front_matter.is_broken) and not (command and command.document is None)
-    return FolderReading(folder, skills, versions, problems, is_readable, manifests[0].file if manifests else "")
+    return FolderReading(
+        folder, skills, tuple(names.values()), versions, problems, is_readable, manifests[0].file if manifests else ""
+    )
 
 
 def _read_guide(source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str) -> GuideManifest | None:

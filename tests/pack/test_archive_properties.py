@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import random
 import zipfile
+from typing import TYPE_CHECKING
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -15,6 +15,9 @@ from market.pack.archive_write import write_archive
 from market.pack.paths import check_path, find_collisions
 from market.pack.record import Record, make_record
 from market.pack.source import MemorySource
+
+if TYPE_CHECKING:
+    import random
 
 PARTS = st.text(st.sampled_from("abcXYZ019_-. é技☃"), min_size=1, max_size=8)
 PATHS = st.lists(PARTS, min_size=1, max_size=4).map("/".join).filter(lambda path: not check_path(path))
