@@ -97,7 +97,8 @@ class SupervisorPool:
         # A slot comes back when its call's thread has buried its supervisor.
         deadline = time.monotonic() + TERM_GRACE_SECONDS + KILL_SECONDS
         held = [self._slots.acquire(timeout=max(0.0, deadline - time.monotonic())) for _ in range(self._size)]
-        self._slots.release(max(1, held.count(True)))
+        for _ in filter(None, held):
+            self._slots.release()
 
     def _wait_for_slot(self) -> float:
         started = time.monotonic()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from market.disk.exchange import exchange as exchange_trees
 from market.errors import InvalidInput, Problem, Severity, Unavailable
 from market.model import Call, Caller, Kind, Outcome, OutcomeKind, Role, SkillClass, State
 from market.run.executor import Replaced
 from market.run.invoke import Invoker
-from tests.run.live import a_live_skill, a_script_skill
+from tests.run.live import a_live_skill, a_script_skill, write_script
 from tests.run.test_upgrade import a_version, exchange
 
 if TYPE_CHECKING:
@@ -197,6 +200,26 @@ def test_a_replaced_pack_is_looked_up_again(tmp_path: Path, executor: CommandExe
     assert invoker.invoke(a_call()).result == 2
     assert asked == [str(unit)]
     assert len(audit.rows) == 1
+
+
+def test_no_call_fails_or_mixes_versions_while_a_pack_is_upgraded_again_and_again(tmp_path: Path, executor: CommandExecutor) -> None:
+    unit, other = tmp_path / "pack", tmp_path / "other"
+    for number, path in enumerate((unit, other)):
+        write_script(path / "run.sh", f"#!/bin/sh\nfirst={number}\n. ./second.sh\necho $((first == second))\n")
+        write_script(path / "second.sh", f"second={number}\n")
+    found = {"tested": a_live_skill(unit)}
+    invoker = Invoker(found.get, {Kind.COMMAND: executor}, FakeAudit(), refresh=lambda _: found.update(tested=a_live_skill(unit)))
+    outcomes: list[Outcome] = []
+    callers = [threading.Thread(target=lambda: outcomes.extend(invoker.invoke(a_call()) for _ in range(60))) for _ in range(3)]
+    for caller in callers:
+        caller.start()
+    exchanges = 0
+    while any(caller.is_alive() for caller in callers):
+        exchange_trees(unit, other)
+        exchanges += 1
+        time.sleep(0.001)
+    assert {(outcome.kind, outcome.result, outcome.error) for outcome in outcomes} == {(OutcomeKind.OK, 1, "")}
+    assert (len(outcomes), exchanges > 20) == (180, True)
 
 
 def test_a_pack_that_stays_replaced_fails_with_a_sentence(unit: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_call_that_finds_no_free_supervisor_in_time_says_so(tmp_path: Path) ->
 def test_a_supervisor_that_dies_under_a_call_fails_it_and_is_replaced(tmp_path: Path) -> None:
     with SupervisorPool(size=1) as pool:
         executor = CommandExecutor(pool, {})
-        outcome = executor.execute(a_script_skill(tmp_path, "#!/bin/sh\necho $$ > pid; kill -KILL $PPID; sleep 60\n"), "{}", 5)
+        outcome = executor.execute(a_script_skill(tmp_path, "#!/bin/sh\necho $$ > pid; sleep 0.5; kill -KILL $PPID; sleep 60\n"), "{}", 5)
         assert outcome.kind is OutcomeKind.FAILED
         assert "the supervisor ended during the call" in outcome.error
         assert pool.load().replaced == 1
