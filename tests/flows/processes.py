@@ -57,7 +57,13 @@ class World:
             "NO_COLOR": "1",
         }
 
-    def run(self, *arguments: object, expect: int | None = 0, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> Ran:
+    def run(
+        self,
+        *arguments: object,
+        expect: int | None = 0,
+        environment: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Ran:
         """Run `market` to its end; fails the test when the exit code isn't the expected one."""
         done = subprocess.run(
             [self.market, *map(str, arguments)],
@@ -77,33 +83,38 @@ class World:
     @contextmanager
     def serve(self, *arguments: object) -> Iterator[dict[str, Any]]:
         """Start `market ARGUMENTS --json`, yield the ready object, stop it by SIGTERM and expect a clean end."""
-        process = subprocess.Popen(
-            [self.market, *map(str, arguments), "--json"],
-            env=self.environment,
-            cwd=self.home,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        # A file, not a pipe: a server whose log nobody reads must not stop at a full pipe.
+        log_path = self.home / f"{'-'.join(map(str, arguments[:2])).replace('/', '-')}-{time.monotonic_ns()}.log"
+        with log_path.open("wb") as log:
+            process = subprocess.Popen(
+                [self.market, *map(str, arguments), "--json"],
+                env=self.environment,
+                cwd=self.home,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
         try:
-            yield json.loads(_first_line(process))
+            yield json.loads(_first_line(process, log_path))
         finally:
             process.terminate()
-            out, err = process.communicate(timeout=READY_SECONDS)
-            assert process.returncode in (0, -15), f"{arguments} ended with {process.returncode}\n{out}\n{err}"
+            process.communicate(timeout=READY_SECONDS)
+            assert process.returncode in (0, -15), f"{arguments} ended with {process.returncode}\n{_tail(log_path)}"
 
 
-def _first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None and process.stderr is not None
+def _first_line(process: subprocess.Popen[str], log_path: Path) -> str:
+    assert process.stdout is not None
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         selector.select(READY_SECONDS)
     line = process.stdout.readline() if process.poll() is None else ""
-    if not line.strip():
-        process.terminate()
-        raise AssertionError(f"no ready line; standard error: {process.stderr.read()[-4000:]}")
+    assert line.strip(), f"no ready line; its log ends: {_tail(log_path)}"
     return line
+
+
+def _tail(log_path: Path) -> str:
+    return log_path.read_text(errors="replace")[-4000:]
 
 
 def wait_until(answer: Any, *, seconds: float = 10.0, every: float = 0.01) -> Any:
