@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,12 +24,17 @@ def command(name: str) -> Callable[[Callable[..., int | None]], click.Command]:
             market = click.get_current_context().find_object(Market) or open_market()
             return function(market, Output(as_json, quiet), **values) or 0
 
-        made = click.command(name)(run)
+        made = click.command(name, help=format_help(function.__doc__ or ""))(run)
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document on stdout."))
         made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="Print only what was asked for."))
         return made
 
     return decorate
+
+
+def format_help(docstring: str) -> str:
+    """Return a docstring as click's help text: a line that holds only a backslash and b keeps the next paragraph's line breaks."""
+    return inspect.cleandoc(docstring).replace("\\b\n", "\b\n")
 
 
 def index_options(function: Callable[..., Any]) -> Callable[..., Any]:

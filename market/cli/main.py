@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM = "market"
+HELP = """Publish, find, install and run packs of skills for AI agents.
+
+\b
+The first day, on the defaults:
+  market index serve              # an index on this machine
+  market publish ./my-pack
+  market host serve               # runs skills, and shows them on a page
+  market install my-pack
+  market run my-pack --args '{"path": "/tmp"}'
+"""
 COMPLETION_VARIABLE = "_MARKET_COMPLETE"
 
 
@@ -65,6 +75,7 @@ def _show_version(context: click.Context, _: click.Parameter, value: bool) -> No
 @click.group(
     PROGRAM,
     cls=MarketGroup,
+    help=HELP,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -73,16 +84,7 @@ def _show_version(context: click.Context, _: click.Parameter, value: bool) -> No
 )
 @click.pass_context
 def market_group(context: click.Context) -> None:
-    r"""Publish, find, install and run packs of skills for AI agents.
-
-    \b
-    The first day, on the defaults:
-      market index serve              # an index on this machine
-      market publish ./my-pack
-      market host serve               # runs skills, and shows them on a page
-      market install my-pack
-      market run my-pack --args '{"path": "/tmp"}'
-    """
+    """Show the help where no command is given."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

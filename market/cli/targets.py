@@ -39,6 +39,18 @@ def folder_hint(name: str) -> str:
     return f"for the folder here write ./{name}" if Path(name).is_dir() else ""
 
 
+def split_host(target: str | None, host: str | None, what: str) -> tuple[str, str | None]:
+    """Return the argument and the host's URL (empty for the one that runs here, None for no host).
+
+    `--host` may stand alone, so a word after it that is no URL was meant as the argument.
+    """
+    if target is None and host and "://" not in host:
+        return host, ""
+    if target is None:
+        raise InvalidInput(f"Missing argument '{what}'.", hint="see --help")
+    return target, host
+
+
 def load_args(args: str | None, file: str | None) -> object:
     """Return a call's arguments from `--args JSON` or `--args-file FILE` (`-` reads stdin); neither means the empty object."""
     if args is not None and file is not None:

@@ -64,6 +64,10 @@ class Settings:
             )
         return tuple(self._with_token(choice, token if len(asked) == 1 else "") for choice in asked)
 
+    def index_at(self, url: str) -> IndexChoice:
+        """Return the index of a URL that a receipt names. Nobody asked for it now, so MARKET_TOKEN isn't for it unless it is the first."""
+        return self._with_token(IndexChoice("", parse_server_url(url), chosen_by="receipt"), "")
+
     def host_url(self, flag: str = "") -> str:
         """Return the URL of the host to call."""
         return parse_server_url(flag or self.environment.get("MARKET_HOST_URL", "") or DEFAULT_HOST_URL)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.client.server import Answer, serve
 from tests.factories import a_skill_json, a_skill_md
 from tests.fake_index import URL
 
@@ -179,10 +180,28 @@ def test_an_archive_is_uploaded(shell: Shell) -> None:
     shell("archive", "my-pack")
     assert "published my-pack 1.0.0 (" in shell("upload", "my-pack-1.0.0.zip").out
     assert shell("upload", "my-pack-1.0.0.zip", "--json").json["created"] is False
+    assert "would send my-pack 1.0.0" in shell("upload", "my-pack-1.0.0.zip", "--dry-run").out
     assert "market publish" in shell("upload", "my-pack", expect=2).err
     (shell.folder / "no.zip").write_bytes(b"not a zip")
     assert "hint" in shell("upload", "no.zip", expect=5).err
     shell("upload", "gone.zip", expect=3)
+
+
+def test_an_archive_is_sent_into_a_host(shell: Shell) -> None:
+    shell.pack()
+    shell("archive", "my-pack")
+    answer = Answer(body=b'{"name": "my-pack", "version": "1.0.0", "action": "installed", "live_ms": 3.2}')
+    with serve(lambda asked: answer) as host:
+        shell.environ["MARKET_HOST_URL"] = host.url
+        for arguments in (
+            ["my-pack-1.0.0.zip", "--host", host.url],
+            ["my-pack-1.0.0.zip", "--host"],
+            ["--host", "my-pack-1.0.0.zip"],
+        ):
+            assert f"installed my-pack 1.0.0 in 3 ms at {host.url}" in shell("upload", *arguments).out
+        assert "would send" in shell("upload", "my-pack-1.0.0.zip", "--host", "--dry-run").out
+    assert [(asked.method, asked.path) for asked in host.asked] == [("PUT", "/v1/marketplace/upload")] * 3
+    assert "Missing argument" in shell("upload", "--host", host.url, expect=2).err
 
 
 def test_quiet_says_nothing_of_what_went_well(shell: Shell) -> None:

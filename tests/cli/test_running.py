@@ -95,7 +95,7 @@ def test_a_pack_with_several_skills_lists_them(shell: Shell) -> None:
         (["./my-pack/skill.json"], 2, "not a folder"),
         (["./broken"], 2, "skill.json"),
         (["my_pack", "--host", "http://127.0.0.1:9"], 7, "can't be reached"),
-        (["my_pack", "--host", "nonsense"], 2, "not the URL"),
+        (["my_pack", "--host", "ftp://nonsense"], 2, "not the URL"),
         (["my_pack", "--host", "http://127.0.0.1:9", "--root", "."], 2, "leave one"),
     ],
 )
@@ -158,4 +158,6 @@ def test_a_skill_is_run_in_a_host(shell: Shell) -> None:
         assert "broke" in shell("run", "echo", "--host", host.url, "--args", '{"fail": 1}', expect=1).err
         assert "not for you" in shell("run", "echo", "--host", host.url, "--args", '{"refuse": 1}', expect=6).err
         assert "did you mean echo" in shell("run", "ecko", "--host", host.url, expect=3).err
+        shell.environ["MARKET_HOST_URL"] = host.url
+        assert shell("run", "echo", "--host").json == shell("run", "--host", "echo").json == {}
     assert host.asked[0].authorization == "Bearer skh_x"

@@ -103,6 +103,11 @@ def test_the_environment_s_token_does_not_go_to_every_configured_index(home: Hom
     assert [choice.token for choice in settings(home, MARKET_TOKEN="skm_env").indexes_for("x")] == ["skm_env", ""]
 
 
+def test_the_environment_s_token_does_not_go_to_the_index_that_a_receipt_names(home: Home) -> None:
+    assert settings(home, MARKET_TOKEN="skm_env").index_at("http://elsewhere").token == ""
+    assert settings(home, MARKET_TOKEN="skm_env").index_at(DEFAULT_INDEX_URL).token == "skm_env"
+
+
 def test_a_pattern_keeps_a_name_on_its_index(home: Home) -> None:
     write_config(
         home,

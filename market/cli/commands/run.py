@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.command import command
-from market.cli.targets import load_args
+from market.cli.targets import load_args, split_host
 from market.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -17,11 +17,17 @@ if TYPE_CHECKING:
 
 
 @command("run")
-@click.argument("target", metavar="KEY|PACK|FOLDER")
+@click.argument("target", metavar="KEY|PACK|FOLDER", required=False)
 @click.option("--args", "args", default=None, metavar="JSON", help="The arguments, one JSON object. [default: {}]")
 @click.option("--args-file", default=None, metavar="FILE", help="A file with the arguments; '-' is stdin.")
 @click.option("--skill", default="", metavar="NAME", help="Which skill of a pack or folder that has several.")
-@click.option("--host", default="", metavar="URL", help="Run it in the host at this URL instead of here.")
+@click.option(
+    "--host",
+    is_flag=False,
+    flag_value="",
+    metavar="[URL]",
+    help="Run it in a host: the one at URL, or the one that runs here.",
+)
 @click.option(
     "--host-token",
     default="",
@@ -34,11 +40,11 @@ if TYPE_CHECKING:
 def run(
     market: Market,
     output: Output,
-    target: str,
+    target: str | None,
     args: str | None,
     args_file: str | None,
     skill: str,
-    host: str,
+    host: str | None,
     host_token: str,
     roots: tuple[str, ...],
 ) -> int:
@@ -51,15 +57,17 @@ def run(
     Examples:
       market run disk_cleaner --args '{"path": "/var/cache", "dry_run": true}'
       market run ./my-pack --args-file args.json
-      market run disk_cleaner --host http://127.0.0.1:8751 --args '{}'
+      market run disk_cleaner --args '{}' --host
+      market run disk_cleaner --args '{}' --host https://host.example
     """
     params = load_args(args, args_file)
+    chosen, url = split_host(target, host, "KEY|PACK|FOLDER")
     # Either road brings libraries that the other doesn't need: an HTTP client here, SQLite and JSON Schema there.
-    road = importlib.import_module("market.cli.hosted" if host else "market.cli.running")
-    if not host:
-        return int(road.run_here(market, output, target, params, roots=roots, skill=skill))
+    road = importlib.import_module("market.cli.running" if url is None else "market.cli.hosted")
+    if url is None:
+        return int(road.run_here(market, output, chosen, params, roots=roots, skill=skill))
     if roots or skill:
         raise InvalidInput(
             "--root and --skill are for running here, --host is for a host", hint="leave one of them out"
         )
-    return int(road.run_hosted(market, output, target, params, host=host, token=host_token))
+    return int(road.run_hosted(market, output, chosen, params, host=url, token=host_token))

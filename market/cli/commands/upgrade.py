@@ -76,6 +76,9 @@ def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
 
 def _find_newer(market: Market, receipt: Receipt, index: str, token: str) -> IndexClient | None:
     """Return the pack's own index where it has a newer release than the installed one; nothing is ever downgraded."""
-    client = open_index(market, market.settings.index(index or receipt.origin.index, token))
+    settings = market.settings
+    client = open_index(
+        market, settings.index(index, token) if index or token else settings.index_at(receipt.origin.index)
+    )
     chosen = choose_release(Requirement(receipt.name), client.pack(receipt.name))
     return client if parse_version(chosen.version) > receipt.version else None
