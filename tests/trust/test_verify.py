@@ -46,7 +46,7 @@ def test_without_a_promise_the_archive_speaks_for_itself() -> None:
 def test_a_broken_promise_is_untrusted_and_shows_both_digests(field: str, word: str) -> None:
     archive, _, promise = an_archive()
     with pytest.raises(Untrusted, match=f"the {word} is not the one") as caught:
-        verify_archive(archive, Given(), replace(promise, **{field: OTHER}))
+        verify_archive(archive, Given(), replace(promise, **{field: OTHER}))  # type: ignore[arg-type]
     assert OTHER in caught.value.why
 
 
