@@ -36,6 +36,26 @@ PR_SET_CHILD_SUBREAPER = 36
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
+class Departure:
+    """Whether we are asked to end. While a call runs, a signal must not break in: its processes are killed first."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.idle = True
+        self.parent = os.getppid()
+
+    def ask(self, *_: object) -> None:
+        """Take a signal: leave at once when idle, else at the running call's next step."""
+        self.asked = True
+        if self.idle:
+            raise SystemExit
+
+    def ask_if_orphaned(self, *_: object) -> None:
+        """Take the parent-death signal; the kernel sends it also when only the thread that started us has ended."""
+        if os.getppid() != self.parent:
+            self.ask()
+
+
 class Capture:
     """The first or the last bytes of a stream, and how many came in all. The rest is read and dropped, so that nobody blocks."""
 
@@ -59,9 +79,10 @@ class Capture:
 class Running:
     """One call under way: its child, its pipes, and what came out of them."""
 
-    def __init__(self, request: dict[str, Any], pack_fd: int, control_fd: int) -> None:
+    def __init__(self, request: dict[str, Any], pack_fd: int, control_fd: int, departure: Departure) -> None:
         self.request = request
         self.control_fd = control_fd
+        self.departure = departure
         self.to_write = memoryview(request["stdin"])
         self.status: int | None = None
         self.failure = 0
@@ -130,8 +151,8 @@ class Running:
         longest = REAP_SECONDS if self.pidfd >= 0 else TICK_SECONDS
         for descriptor, _ in self.poll.poll(max(0.0, min(seconds, longest)) * 1000):
             if descriptor == self.control_fd:
-                raise SystemExit  # the host is gone, and with it the reason for this call
-            if descriptor == self.stdin:
+                self.departure.asked = True  # the host is gone, and with it the reason for this call
+            elif descriptor == self.stdin:
                 self.feed()
             elif descriptor == self.pidfd:
                 self.poll.unregister(self.pidfd)
@@ -139,6 +160,8 @@ class Running:
                 self.pidfd = -1
             else:
                 self.drain(descriptor)
+        if self.departure.asked:
+            raise SystemExit
         self.reap()
 
     def reap(self) -> bool:
@@ -196,10 +219,10 @@ class Running:
                 os.close(descriptor)
 
 
-def run(request: dict[str, Any], pack_fd: int, control: socket.socket) -> dict[str, Any]:
+def run(request: dict[str, Any], pack_fd: int, control: socket.socket, departure: Departure) -> dict[str, Any]:
     """Run one call to its very end, and report."""
     started = time.monotonic()
-    running = Running(request, pack_fd, control.fileno())
+    running = Running(request, pack_fd, control.fileno(), departure)
     survivors = True
     try:
         announce(control, running.pidfd)
@@ -323,40 +346,34 @@ def receive(control: socket.socket) -> tuple[dict[str, Any], int] | None:
     return marshal.loads(bytes(body)), descriptors[0]
 
 
-def serve(control: socket.socket) -> None:
-    """Answer requests, one at a time, until the host closes its end."""
-    while (received := receive(control)) is not None:
+def serve(control: socket.socket, departure: Departure) -> None:
+    """Answer requests, one at a time, until the host closes its end or we are asked to leave."""
+    while not departure.asked and (received := receive(control)) is not None:
+        departure.idle = False
         request, pack_fd = received
         try:
-            reply = marshal.dumps(run(request, pack_fd, control))
+            reply = marshal.dumps(run(request, pack_fd, control, departure))
         finally:
             os.close(pack_fd)
         control.sendall(len(reply).to_bytes(HEADER_BYTES, "little"))
         control.sendall(reply)
+        departure.idle = True
 
 
 def main() -> None:
     """Become a subreaper that ends with its host, and serve."""
-    parent = os.getppid()
-
-    def leave(*_: object) -> None:
-        raise SystemExit
-
-    def leave_with_parent(*_: object) -> None:
-        # The kernel sends this also when only the thread that started us has ended.
-        if os.getppid() != parent:
-            raise SystemExit
-
+    departure = Departure()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    signal.signal(signal.SIGTERM, leave)
-    signal.signal(signal.SIGUSR1, leave_with_parent)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, departure.ask)
+    signal.signal(signal.SIGUSR1, departure.ask_if_orphaned)
     _prctl(PR_SET_PDEATHSIG, int(signal.SIGUSR1))
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     set_limits(int(sys.argv[2]), [(int(which), int(most)) for which, _, most in (arg.partition("=") for arg in sys.argv[3:])])
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     try:
-        serve(control)
+        serve(control, departure)
     except (BrokenPipeError, ConnectionResetError):
         return  # the host died while we answered it
 

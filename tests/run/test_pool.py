@@ -73,6 +73,14 @@ def test_a_supervisor_that_dies_under_a_call_fails_it_and_is_replaced(tmp_path: 
         assert executor.execute(a_script_skill(tmp_path, PARENT), "{}", 5).kind is OutcomeKind.OK
 
 
+def test_a_supervisor_that_is_asked_to_end_kills_its_calls_tree_first(tmp_path: Path) -> None:
+    with SupervisorPool(size=1) as pool:
+        script = "#!/bin/sh\nsetsid sleep 61 & echo $! > orphan\nfor _ in 1 2 3; do kill -TERM $PPID; done; sleep 60\n"
+        outcome = CommandExecutor(pool, {}).execute(a_script_skill(tmp_path, script), "{}", 50)
+        assert outcome.kind is OutcomeKind.FAILED
+        assert not is_running(tmp_path / "pack/orphan")
+
+
 def test_a_supervisor_that_died_while_idle_is_not_noticed_by_the_next_call(tmp_path: Path) -> None:
     with SupervisorPool(size=1) as pool:
         executor = CommandExecutor(pool, {})
