@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -19,6 +20,14 @@ SCHEMAS = st.sampled_from([{}, {"type": "object"}, {"type": "strin"}, {"properti
 VALUES = LEAVES | st.lists(LEAVES, max_size=2) | SCHEMAS
 MANIFESTS = st.dictionaries(st.sampled_from([*FIELDS, "other"]), VALUES, max_size=6).map(lambda extra: {"name": "a", "description": "b", "entry": "c", **extra})
 PACK_VALUES = st.none() | TEXTS | st.lists(st.none() | TEXTS, max_size=2) | st.dictionaries(st.sampled_from([*NEEDS_FIELDS, "other"]), st.none() | TEXTS | st.lists(TEXTS, max_size=2))
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "schemas"
+
+
+def test_the_files_in_the_documentation_are_these_schemas() -> None:
+    assert json.loads((DOCS / "skill.schema.json").read_text()) == skill_json_schema()
+    assert json.loads((DOCS / "pack.schema.json").read_text()) == pack_yaml_schema()
 
 
 def test_the_schemas_are_schemas() -> None:
