@@ -12,6 +12,7 @@ import click
 from market.cli import report
 from market.cli.catalogue import ALIASES, ENTRIES, SECTIONS
 from market.errors import MarketError
+from market.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ class MarketGroup(click.Group):
 
 def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        click.echo(f"{PROGRAM} {importlib.import_module('importlib.metadata').version('skill-market')}")
+        click.echo(f"{PROGRAM} {__version__}")
         context.exit()
 
 
