@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import func, select, text, tuple_
 
 from index.settings import DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS
 from index.store.schema import packs, publishers
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from index.store.database import Database
 
 _END = "~"
+# Spelled out: the planner takes the index over just these packs for its very words, not for a parameter.
+_INSTALLABLE = text("packs.latest != ''")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +43,36 @@ class Listing:
 
 def list_packs(database: Database, limit: int = DEFAULT_LIST_ITEMS, cursor: str = "") -> Listing:
     """Return the packs that have an installable release, the last published first."""
-    query = (
-        _summaries().where(packs.c.latest != "").order_by(packs.c.updated_at.desc(), packs.c.id.desc()).limit(limit + 1)
-    )
+    query = _summaries().where(_INSTALLABLE).order_by(packs.c.updated_at.desc(), packs.c.id.desc()).limit(limit + 1)
     if cursor:
         query = query.where(tuple_(packs.c.updated_at, packs.c.id) < _parse_cursor(cursor))
     with database.read() as connection:
-        total = connection.execute(select(func.count()).select_from(packs).where(packs.c.latest != "")).scalar_one()
+        total = connection.execute(select(func.count()).select_from(packs).where(_INSTALLABLE)).scalar_one()
         rows = connection.execute(query).all()
     more = len(rows) > limit
     return Listing(tuple(_summarise(row) for row in rows[:limit]), total, _dump_cursor(rows[limit - 1]) if more else "")
 
 
-def search_packs(database: Database, text: str, limit: int = DEFAULT_LIST_ITEMS, cursor: str = "") -> Listing:
-    """Return the packs that match a text, best first. An empty text matches nothing."""
+def search_packs(database: Database, query: str, limit: int = DEFAULT_LIST_ITEMS, cursor: str = "") -> Listing:
+    """Return the packs that match a query, best first. An empty query matches nothing."""
     start = _parse_offset(cursor)
     with database.read() as connection:
-        found = match_packs(connection, canonicalize_name(text.strip()), parse_query(text))
+        found = match_packs(connection, canonicalize_name(query.strip()), parse_query(query))
         rows = _in_order(connection, found[start : start + limit])
     return Listing(
         tuple(_summarise(row) for row in rows), len(found), str(start + limit) if start + limit < len(found) else ""
     )
 
 
-def parse_limit(text: str | None) -> int:
+def parse_limit(given: str | None) -> int:
     """Return how many items a page may have; raises `InvalidInput` outside 1 to MAX_LIST_ITEMS, except that more means the most."""
-    if text is None:
+    if given is None:
         return DEFAULT_LIST_ITEMS
-    if not text.isascii() or not text.isdigit() or int(text[:9]) < 1:
+    if not given.isascii() or not given.isdigit() or int(given[:9]) < 1:
         raise InvalidInput(
-            f"limit={text[:20]!r} is not a number of items", hint=f"give a number from 1 to {MAX_LIST_ITEMS}"
+            f"limit={given[:20]!r} is not a number of items", hint=f"give a number from 1 to {MAX_LIST_ITEMS}"
         )
-    return min(int(text[:9]), MAX_LIST_ITEMS)
+    return min(int(given[:9]), MAX_LIST_ITEMS)
 
 
 def _summaries() -> Select[int, str, str, str, str, str, int]:
@@ -95,18 +95,18 @@ def _dump_cursor(row: Row[int, str, str, str, str, str, int]) -> str:
     return base64.urlsafe_b64encode(f"{row[5]}{_END}{row[0]}".encode()).decode().rstrip("=")
 
 
-def _parse_cursor(text: str) -> tuple[str, int]:
+def _parse_cursor(cursor: str) -> tuple[str, int]:
     try:
-        updated_at, _, pack_id = base64.urlsafe_b64decode(text[:200] + "=" * (-len(text) % 4)).decode().partition(_END)
+        updated_at, _, pack_id = base64.urlsafe_b64decode(cursor[:200] + "=" * (-len(cursor) % 4)).decode().partition(_END)
         return updated_at, int(pack_id)
     except (ValueError, binascii.Error):
         raise _bad_cursor() from None
 
 
-def _parse_offset(text: str) -> int:
-    if text and not (text.isascii() and text.isdigit() and len(text) < 9):
+def _parse_offset(cursor: str) -> int:
+    if cursor and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
         raise _bad_cursor()
-    return int(text or 0)
+    return int(cursor or 0)
 
 
 def _bad_cursor() -> InvalidInput:

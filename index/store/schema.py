@@ -5,7 +5,7 @@ Times are RFC 3339 text in UTC; JSON values are text. Search is a virtual table 
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint, text
 
 metadata = MetaData()
 
@@ -44,7 +44,8 @@ packs = Table(
     Column("summary", Text, nullable=False),
     Column("skills", Integer, nullable=False),
     Column("updated_at", Text, nullable=False),
-    Index("packs_by_update", "updated_at", "id"),
+    # Only what a list shows, so that counting a hundred thousand packs takes a millisecond.
+    Index("packs_by_update", "updated_at", "id", sqlite_where=text("latest != ''"), postgresql_where=text("latest != ''")),
 )
 
 releases = Table(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -9,6 +11,8 @@ revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
+
+INSTALLABLE: Any = {"sqlite_where": sa.text("latest != ''"), "postgresql_where": sa.text("latest != ''")}
 
 
 def text(name: str, **options: object) -> sa.Column[str]:
@@ -47,7 +51,7 @@ def upgrade() -> None:
         text("summary"),
         number("skills"),
         text("updated_at"),
-        sa.Index("packs_by_update", "updated_at", "id"),
+        sa.Index("packs_by_update", "updated_at", "id", **INSTALLABLE),
     )
     op.create_table(
         "releases",
