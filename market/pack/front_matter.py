@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from market.errors import Severity
 from market.pack.rules import make_problem
 from market.pack.text import parse_text
-from market.pack.yaml_repair import propose_line, quote_text, repair_yaml
+from market.pack.yaml_repair import Repair, propose_line, quote_text, repair_yaml
 from market.pack.yaml_text import Path, Place, YamlFault, YamlText, parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from market.errors import Problem
+
+MAX_REPAIRS_TOLD = 20  # of one file; the last says how many more there are
 
 # Fields whose text is prose: a ' #' in them is hardly ever meant as a comment.
 PROSE_FIELDS = ("description", "summary", "when_to_use", "compatibility")
@@ -125,13 +127,18 @@ def _parse_head(cut: _Cut, file: str) -> tuple[YamlText, tuple[Problem, ...]]:
         yaml = None
     if yaml is None:
         return YamlText(None), (_broken(first, cut, file),)
-    warnings = []
-    for repair in repairs:
+    return yaml, tuple(_tell_repairs(repairs, first, cut, file))
+
+
+def _tell_repairs(repairs: tuple[Repair, ...], first: YamlFault, cut: _Cut, file: str) -> Iterator[Problem]:
+    """Warn of each repaired line; the first carries the place at which the parser gave up."""
+    left_out = len(repairs) - MAX_REPAIRS_TOLD
+    for number, repair in enumerate(repairs[:MAX_REPAIRS_TOLD], 1):
         line = repair.line + cut.first_line - 1
         place = first.place if first.place[0] == line else (line, repair.column)
         text = f"{repair.key!r} is not YAML ({first.text}); its full text was kept"
-        warnings.append(make_problem("yaml-repaired", text, file, place, fix=f"write: {repair.corrected.strip()}"))
-    return yaml, tuple(warnings)
+        more = f", and {left_out:,} more lines" if left_out > 0 and number == MAX_REPAIRS_TOLD else ""
+        yield make_problem("yaml-repaired", text + more, file, place, fix=f"write: {repair.corrected.strip()}")
 
 
 def _broken(fault: YamlFault, cut: _Cut, file: str) -> Problem:

@@ -26,36 +26,25 @@ def choose_name(matter: FrontMatter, file: str, folder_name: str, fallback_name:
     value = matter.fields.get("name")
     place = matter.places.get(("name",), (1, 1))
     written = value.strip() if isinstance(value, str) else ""
-    problems: list[Problem] = []
-    if value is not None and not isinstance(value, str):
-        problems.append(make_problem("field-shape", "'name' is not a text", file, place))
+    is_misshaped = value is not None and not isinstance(value, str)
+    problems = [make_problem("field-shape", "'name' is not a text", file, place)] if is_misshaped else []
     name = normalise_name(written) or normalise_name(fallback_name)
     if not name:
-        return "", [
-            *problems,
-            make_problem(
-                "field-missing",
-                "there is no name, and no folder whose name could stand in",
-                file,
-                place,
-                fix="add a name",
-            ),
-        ]
+        text = "there is no name, and no folder whose name could stand in"
+        return "", [*problems, make_problem("field-missing", text, file, place, fix="add a name")]
     if not written:
-        rule, what = (
-            ("guide-name-invalid", "'name' is empty")
-            if "name" in matter.fields
-            else ("guide-name-missing", "'name' is missing")
-        )
-        return name, [
-            *problems,
-            make_problem(rule, f"{what}; the folder's name {name!r} was taken", file, place, fix=f"write name: {name}"),
-        ]
-    problems.extend(_judge(written, name, file, place))
-    if folder_name and not problems and folder_name not in (written, name):
-        text = f"the skill is named {written!r}, its folder {folder_name!r}"
-        problems.append(make_problem("guide-name-folder", text, file, place))
-    return name, problems
+        is_there = "name" in matter.fields
+        text = f"'name' is {'empty' if is_there else 'missing'}; the folder's name {name!r} was taken"
+        rule = "guide-name-invalid" if is_there else "guide-name-missing"
+        return name, [*problems, make_problem(rule, text, file, place, fix=f"write name: {name}")]
+    return name, _judge(written, name, file, place) or _compare(written, name, folder_name, file, place)
+
+
+def _compare(written: str, name: str, folder_name: str, file: str, place: tuple[int, int]) -> list[Problem]:
+    if not folder_name or folder_name in (written, name):
+        return []
+    text = f"the skill is named {written!r}, its folder {folder_name!r}"
+    return [make_problem("guide-name-folder", text, file, place)]
 
 
 def normalise_name(text: str) -> str:

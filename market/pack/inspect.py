@@ -194,5 +194,5 @@ def _drop_repeated(skills: Sequence[Skill]) -> tuple[list[Skill], list[Problem]]
 def _in_order(problems: Sequence[Problem]) -> list[Problem]:
     return sorted(
         dict.fromkeys(problems),
-        key=lambda problem: (problem.file.encode("utf-8", "surrogateescape"), problem.line, problem.column),
+        key=lambda problem: (problem.file.encode(), problem.line, problem.column),
     )

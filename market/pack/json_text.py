@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from market.errors import Problem
 
 MAX_JSON_DEPTH = 64
+MAX_REPEATS_TOLD = 20
 
 Path = tuple[str | int, ...]
 
@@ -126,7 +127,7 @@ def _find_repeats(document: JsonText, repeated: list[str]) -> tuple[Problem, ...
         make_problem(
             "json-duplicate-key", f"the key {key!r} stands twice", document.file, find_place(document.text, offset)
         )
-        for key, offset in scanner.repeats
+        for key, offset in scanner.repeats[:MAX_REPEATS_TOLD]
     )
 
 

@@ -37,9 +37,7 @@ _RESERVED = re.compile(
 
 def check_path(path: str) -> tuple[Problem, ...]:
     """Return every rule that a relative POSIX path breaks. A name that wasn't UTF-8 comes with surrogate escapes."""
-    return tuple(
-        make_problem(rule, text, path.encode("utf-8", "backslashreplace").decode()) for rule, text in _find_faults(path)
-    )
+    return tuple(make_problem(rule, text, path) for rule, text in _find_faults(path))
 
 
 def find_collisions(paths: Iterable[str]) -> tuple[Problem, ...]:

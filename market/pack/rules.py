@@ -39,7 +39,17 @@ NOT_PORTABLE = frozenset({"entry-absolute"})
 def make_problem(
     rule_id: str, text: str, file: str = "", place: tuple[int, int] = (0, 0), *, reason: str = "", fix: str = ""
 ) -> Problem:
-    """Make a problem of a rule in the table; `place` is line and column from 1, zeros where the whole file is meant."""
+    """Make a problem of a rule in the table; `place` is line and column from 1, zeros where the whole file is meant.
+
+    What comes from the pack is made printable, so that no pack can write control sequences to somebody's terminal.
+    """
     rule = RULES[rule_id]
     line, column = place
-    return Problem(rule.id, rule.severity, text, file, line, column, reason or rule.sentence, fix or rule.fix)
+    shown = (_make_printable(text), _make_printable(file), line, column, _make_printable(reason or rule.sentence))
+    return Problem(rule.id, rule.severity, *shown, _make_printable(fix or rule.fix))
+
+
+def _make_printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)

@@ -21,7 +21,7 @@ TEXT_RULES: tuple[Row, ...] = (
     ("yaml-cut", "warning", "YAML reads ' #' as the start of a comment, so the rest of the line is lost", "put the value in quotes"),
     ("yaml-tag", "error", "tags can make a reader build objects; only plain text, lists and mappings are read", "remove the tag"),
     ("yaml-duplicate-key", "error", "of two values under one key each reader takes another one", "keep one of them"),
-    ("yaml-size", "error", "aliases or nesting that grow this far are refused", "write the values out, or fewer of them"),
+    ("yaml-size", "error", "YAML that grows this far is refused", "write fewer values, and text into the body"),
     ("yaml-key", "error", "a key is a text", "write a plain word before the colon"),
     ("yaml-not-mapping", "error", "it is a list of 'key: value' lines", "write 'key: value' lines"),
 )

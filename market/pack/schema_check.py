@@ -9,9 +9,13 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 CACHED_SCHEMAS = 4096
+MAX_SCHEMA_CHARACTERS = 64 * 1024  # of what the quick check can't answer: the library takes about a second for so much
+MAX_FAULTS_COMPARED = 20
+MAX_FAULT_CHARACTERS = 200
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _TEXTS = frozenset({"title", "description", "$comment", "format", "contentEncoding", "contentMediaType"})
@@ -31,7 +35,10 @@ def find_schema_fault(schema: dict[str, Any]) -> Fault | None:
         return None
     if not isinstance(schema.get("$schema", ""), str):
         return ("$schema",), "the dialect is named by a text"
-    return _check_with_library(json.dumps(schema, sort_keys=True))
+    text = json.dumps(schema, sort_keys=True)
+    if len(text) > MAX_SCHEMA_CHARACTERS:
+        return (), f"a schema with more than plain keywords has at most {MAX_SCHEMA_CHARACTERS:,} characters"
+    return _check_with_library(text)
 
 
 def _is_plainly_good(schema: object) -> bool:
@@ -83,7 +90,11 @@ def _check_with_library(text: str) -> Fault | None:
     meta = validator_for(validator.META_SCHEMA, default=validator)
     checker = meta(validator.META_SCHEMA, format_checker=validator.FORMAT_CHECKER)
     try:
-        error = best_match(checker.iter_errors(schema))
+        error = best_match(islice(checker.iter_errors(schema), MAX_FAULTS_COMPARED))
     except (SchemaError, RecursionError, re.error) as fault:
         return (), str(fault).splitlines()[0]
-    return None if error is None else (tuple(error.absolute_path), error.message[:200])
+    if error is None:
+        return None
+    path = tuple(error.absolute_path)
+    what = f"{error.instance!r} is none of {', '.join(sorted(_TYPES))}" if path[-1:] == ("type",) else error.message
+    return path, what[:MAX_FAULT_CHARACTERS]

@@ -9,8 +9,8 @@ from typing import Any
 
 from market.model import SkillClass
 from market.pack.classes import ALIASES
+from market.pack.command_fields import MAX_SKILL_NAME_CHARACTERS, MAX_TIMEOUT_SECONDS
 from market.pack.pack_manifest import NEEDS_FIELDS, PACK_FIELDS
-from market.pack.skill_json import MAX_SKILL_NAME_CHARACTERS, MAX_TIMEOUT_SECONDS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -47,7 +47,10 @@ def skill_json_schema() -> dict[str, Any]:
             "description": _NOT_BLANK,
             "schema": {"anyOf": [{"type": "null"}, {"allOf": [{"type": "object"}, {"$ref": DIALECT}]}]},
             "entry": _NOT_BLANK,
-            "env_allow": {"type": ["array", "null"], "items": {"type": "string", "pattern": f"^[A-Za-z_][A-Za-z0-9_]*{_END}"}},
+            "env_allow": {
+                "type": ["array", "null"],
+                "items": {"type": "string", "pattern": f"^[A-Za-z_][A-Za-z0-9_]*{_END}"},
+            },
             "timeout_seconds": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_TIMEOUT_SECONDS},
             "class": {"enum": classes},
             "category": _TEXT,

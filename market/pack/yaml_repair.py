@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_LINE = re.compile(r"(?P<head>(?P<indent>[ ]*)(?:- )?(?P<key>[A-Za-z_][A-Za-z0-9_.-]*):[ \t]+)(?P<value>\S.*?)[ \t]*")
+_LINE = re.compile(r"(?P<head>(?P<indent>[ ]*)(?:- )?(?P<key>[A-Za-z_][A-Za-z0-9_.-]*):[ \t]+)(?P<value>\S.*)")
 _BLOCK_HEADER = re.compile(r"[|>](?:[+-]?[1-9]?|[1-9][+-]?)(?:[ \t]+#.*)?")
 _CLOSERS = {"[": "]", "{": "}"}
 
@@ -29,7 +29,7 @@ def repair_yaml(text: str) -> tuple[str, tuple[Repair, ...]]:
     repairs: list[Repair] = []
     number = 0
     while number < len(lines):
-        match = _LINE.fullmatch(lines[number])
+        match = _LINE.fullmatch(lines[number].rstrip())
         if match is None:
             number += 1
             continue
@@ -47,7 +47,7 @@ def repair_yaml(text: str) -> tuple[str, tuple[Repair, ...]]:
 
 def propose_line(line: str) -> str:
     """Return a line `key: value` with its value in quotes, or empty where it has no such form."""
-    match = _LINE.fullmatch(line)
+    match = _LINE.fullmatch(line.rstrip())
     return match["head"] + quote_text(match["value"]) if match else ""
 
 

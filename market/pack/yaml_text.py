@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from market.errors import Problem
 
+MAX_YAML_CHARACTERS = 256 * 1024
 MAX_NODES = 20_000
 MAX_NESTING = 32
 
@@ -55,6 +56,9 @@ class YamlFault(Exception):
 
 def parse_yaml(text: str, file: str, first_line: int = 1) -> YamlText:
     """Parse one document that starts on `first_line` of its file; raises `YamlFault` where the syntax is broken."""
+    if len(text) > MAX_YAML_CHARACTERS:
+        what = f"the YAML has more than {MAX_YAML_CHARACTERS:,} characters"
+        return YamlText(None, {}, (make_problem("yaml-size", what, file, (first_line, 1)),))
     try:
         root = _compose(text)
     except yaml.MarkedYAMLError as error:

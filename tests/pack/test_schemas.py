@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from jsonschema.validators import Draft202012Validator
 
 from market.errors import Severity
+from market.pack.command_fields import FIELDS
 from market.pack.pack_manifest import NEEDS_FIELDS, PACK_FIELDS, parse_pack_yaml
 from market.pack.schemas import pack_yaml_schema, skill_json_schema
-from market.pack.skill_json import FIELDS, parse_skill_json
+from market.pack.skill_json import parse_skill_json
 
 TEXTS = st.sampled_from(["", " ", "a", "good_name", "Bad", "run.sh", "safe", "destructive", "nonsense", "PATH", "A B", "a\n", "x" * 65, "1.0", "object"])
 LEAVES = st.none() | st.booleans() | st.integers(-2, 90_000) | st.sampled_from([1.5, 30.0]) | TEXTS

@@ -64,12 +64,16 @@ def test_a_bomb_of_aliases_is_refused_at_once() -> None:
     assert f"{MAX_NODES:,}" in yaml.problems[0].text
 
 
+def test_a_document_that_is_too_long_is_not_parsed() -> None:
+    assert [problem.rule for problem in parse_yaml("- a\n" * 70_000, "f").problems] == ["yaml-size"]
+
+
 @pytest.mark.parametrize("text", ["a: &a [*a]", "&a {b: *a}", "[" * 200 + "]" * 200])
 def test_endless_and_deep_values_are_refused(text: str) -> None:
     assert [problem.rule for problem in parse_yaml(text, "f").problems] == ["yaml-size"]
 
 
-@pytest.mark.parametrize("text", ["[" * 500_000, "- " * 500_000, "{a: " * 200_000, "? " * 300_000, "a: b: c", "a: [", "a: 'x", "\ta: b", "a: *missing", "a\x01: b", "--- a\n--- b"])
+@pytest.mark.parametrize("text", ["[" * 250_000, "- " * 125_000, "{a: " * 60_000, "? " * 125_000, "a: b: c", "a: [", "a: 'x", "\ta: b", "a: *missing", "a\x01: b", "--- a\n--- b"])
 def test_broken_text_is_a_fault_with_a_place(text: str) -> None:
     with pytest.raises(YamlFault) as caught:
         parse_yaml(text, "f", first_line=2)
