@@ -1,0 +1,150 @@
+"""Times, processor seconds and tables: what every benchmark needs."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import statistics
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Times of one thing done again and again, in seconds."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def p50(self) -> float:
+        """The median."""
+        return statistics.median(self.seconds)
+
+    @property
+    def p99(self) -> float:
+        """The value that 99 of 100 don't exceed."""
+        return (
+            sorted(self.seconds)[max(0, int(len(self.seconds) * 0.99) - 1)]
+            if len(self.seconds) > 1
+            else self.seconds[0]
+        )
+
+
+def repeat(act: Callable[[int], object], count: int) -> Sample:
+    """Time `act(0)`, `act(1)`, ... one by one."""
+    seconds = []
+    for number in range(count):
+        start = time.perf_counter()
+        act(number)
+        seconds.append(time.perf_counter() - start)
+    return Sample(tuple(seconds))
+
+
+def processor_seconds(pid: int) -> float:
+    """Return user and system time that a process and its children now alive have used."""
+    total = 0.0
+    for member in process_tree(pid):
+        try:
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+        except FileNotFoundError:
+            continue
+        total += (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+    return total
+
+
+def process_tree(pid: int) -> list[int]:
+    """Return a process and all that descend from it."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            children.setdefault(parent, []).append(int(entry.name))
+    found, waiting = [], [pid]
+    while waiting:
+        found.append(waiting.pop())
+        waiting.extend(children.get(found[-1], []))
+    return found
+
+
+def resident_megabytes(pid: int) -> float:
+    """Return the largest resident set among a process and its descendants, in MB."""
+    pages = [int(Path(f"/proc/{member}/statm").read_text().split()[1]) for member in process_tree(pid)]
+    return max(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+class Get:
+    """One kept-alive connection that asks for one path again and again."""
+
+    def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
+        host, _, path = url.removeprefix("http://").partition("/")
+        self.connection = http.client.HTTPConnection(host, timeout=30)
+        self.path, self.headers = "/" + path, headers or {}
+
+    def __call__(self, _number: int = 0) -> bytes:
+        self.connection.request("GET", self.path, headers=self.headers)
+        response = self.connection.getresponse()
+        body = response.read()
+        if response.status not in (200, 206, 404):
+            raise RuntimeError(f"{self.path} answered {response.status}: {body[:200]!r}")
+        return body if response.status != 404 else b""
+
+
+def processor_per_request(pid: int, url: str, count: int) -> float:
+    """Return the server's processor seconds for one request, over `count` requests on one connection."""
+    get = Get(url)
+    get()
+    before = processor_seconds(pid)
+    for _ in range(count):
+        get()
+    return (processor_seconds(pid) - before) / count
+
+
+@dataclass
+class Table:
+    """Rows of a benchmark with their budgets. A row without a budget only informs."""
+
+    title: str
+    rows: list[tuple[str, str, str, str, bool]] = field(default_factory=list)
+
+    def add(self, what: str, measured: str, peer: str = "", *, budget: str = "", within: bool = True) -> None:
+        """Add a row; `within` says whether the budget is kept."""
+        self.rows.append((what, measured, peer, budget, within))
+
+    def ratio(self, what: str, own: float, peer: float, peer_name: str, limit: float, *, unit: str = "ms") -> None:
+        """Add a row whose budget is a multiple of a peer measured in the same run."""
+        scale = 1e6 if unit == "us" else 1e3
+        ratio = own / peer if peer else float("inf")
+        self.add(
+            what,
+            f"{own * scale:.2f} {unit}",
+            f"{peer_name} {peer * scale:.2f} {unit}: {ratio:.2f}x",
+            budget=f"<= {limit:g}x",
+            within=ratio <= limit,
+        )
+
+    @property
+    def missed(self) -> Sequence[str]:
+        """What is over its budget."""
+        return [what for what, _, _, _, within in self.rows if not within]
+
+    def __str__(self) -> str:
+        lines = [f"## {self.title}", "", "| what | measured | beside | budget | |", "|---|---|---|---|---|"]
+        return "\n".join(
+            [
+                *lines,
+                *(
+                    f"| {w} | {m} | {p} | {b} | {'' if not b else 'ok' if ok else 'OVER'} |"
+                    for w, m, p, b, ok in self.rows
+                ),
+            ]
+        )
