@@ -18,12 +18,17 @@ UV = str(Path(sys.executable).with_name("uv"))
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("client-only")
-    subprocess.run([UV, "build", "--quiet", "--wheel", "--no-build-isolation", "--out-dir", folder / "dist", REPOSITORY], check=True)
+    subprocess.run(
+        [UV, "build", "--quiet", "--wheel", "--no-build-isolation", "--out-dir", folder / "dist", REPOSITORY],
+        check=True,
+    )
     (wheel,) = (folder / "dist").glob("skill_market-*.whl")
     python = folder / "venv/bin/python"
     subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, folder / "venv"], check=True)
     constraints = REPOSITORY / "requirements/dev.txt"
-    subprocess.run([UV, "pip", "install", "--quiet", "--python", python, "--constraint", constraints, wheel], check=True)
+    subprocess.run(
+        [UV, "pip", "install", "--quiet", "--python", python, "--constraint", constraints, wheel], check=True
+    )
     home = folder / "home"
     home.mkdir()
     return World(home, market=str(folder / "venv/bin/market"))

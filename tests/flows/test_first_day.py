@@ -23,7 +23,15 @@ def test_the_first_day_needs_no_flag(world: World) -> None:
     pack = world.home / "my-pack"
     pack.mkdir()
     (pack / "skill.json").write_text(
-        json.dumps({"name": "my_pack", "version": "1.0.0", "description": "Echo. Use when testing.", "entry": "run.sh", "class": "safe"})
+        json.dumps(
+            {
+                "name": "my_pack",
+                "version": "1.0.0",
+                "description": "Echo. Use when testing.",
+                "entry": "run.sh",
+                "class": "safe",
+            }
+        )
     )
     (pack / "run.sh").write_text("#!/bin/sh\nread -r line\nprintf '%s' \"$line\"\n")
     (pack / "run.sh").chmod(0o755)
