@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
@@ -82,8 +83,13 @@ def test_a_huge_value_is_not_repeated_in_the_message() -> None:
 
 
 def test_nothing_is_fetched_for_a_schema() -> None:
-    with pytest.raises(InvalidInput, match="which it doesn't contain"):
-        fill_args({"properties": {"x": {"$ref": "http://127.0.0.1:9/schema.json"}}}, {"x": 1})
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/schema.json"
+        listener.settimeout(0.2)
+        with pytest.raises(InvalidInput, match="which it doesn't contain"):
+            fill_args({"properties": {"x": {"$ref": address}}}, {"x": 1})
+        with pytest.raises(TimeoutError):
+            listener.accept()
 
 
 def test_arguments_nested_too_deeply_are_refused() -> None:
