@@ -22,7 +22,7 @@ from market.host.bodies import json_response
 from market.host.marketplace import Marketplace
 from market.host.marketplace_api import marketplace_routes
 from market.host.pages import page_routes
-from market.host.parts import DISK_THREADS, HostParts
+from market.host.parts import CHANGE_THREADS, DISK_THREADS, HostParts
 from market.host.prompt_api import prompt_routes
 from market.host.sessions import Sessions, monotonic_seconds
 from market.host.settings import parse_settings
@@ -84,6 +84,7 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
         pages=Pages(TEMPLATES),
         calls=ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call"),
         disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),
+        changes=ThreadPoolExecutor(CHANGE_THREADS, thread_name_prefix="change"),
     )
     return ProblemEdge(_routed(parts, pool), parts.pages.error_page)
 
@@ -96,7 +97,7 @@ def _routed(parts: HostParts, pool: SupervisorPool) -> Router:
         yield
         watch.stop()
         pool.close()
-        for threads in (parts.calls, parts.disk):
+        for threads in (parts.calls, parts.changes, parts.disk):
             threads.shutdown(wait=True, cancel_futures=True)
         parts.audit.close()
 

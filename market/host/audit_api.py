@@ -29,8 +29,8 @@ def audit_routes(parts: HostParts) -> list[Route]:
 
     async def list_audit(request: Request) -> Response:
         require_admin(request, parts)
-        limit = read_number(request, "limit", DEFAULT_LIMIT, MAX_LIMIT)
         query = request.query_params
+        limit = read_number(query, "limit", DEFAULT_LIMIT, MAX_LIMIT)
         before = query.get("before", "0")
         if not before.isascii() or not before.isdigit():
             raise InvalidInput(f"the query before is {before[:40]!r}", why="it is the seq of a row")

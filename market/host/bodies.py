@@ -11,6 +11,8 @@ from market.errors import InvalidInput
 from market.web.bodies import receive_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
 
 T = TypeVar("T")
@@ -33,9 +35,9 @@ def json_response(values: Any, status: int = 200) -> Response:
     return Response(body, status, {"cache-control": "no-store", "x-content-type-options": "nosniff"}, JSON_TYPE)
 
 
-def read_number(request: Request, name: str, default: int, highest: int) -> int:
+def read_number(query: Mapping[str, str], name: str, default: int, highest: int) -> int:
     """Return a whole number from the query, from 1 to `highest`."""
-    text = request.query_params.get(name, "")
+    text = query.get(name, "")
     if not text:
         return default
     if not text.isascii() or not text.isdigit() or not 0 < int(text) <= highest:

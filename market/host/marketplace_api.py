@@ -38,7 +38,7 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
     async def install(request: Request) -> Response:
         caller = require_admin(request, parts)
         body = await read_json(request, InstallBody, parts.settings.max_body_bytes)
-        return json_response(dump_document(await run_in(parts.disk, parts.marketplace.install, caller, body.requirement, body.root)))
+        return json_response(dump_document(await run_in(parts.changes, parts.marketplace.install, caller, body.requirement, body.root)))
 
     async def upload(request: Request) -> Response:
         caller = require_admin(request, parts)
@@ -47,7 +47,7 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
         folder = Path(tempfile.gettempdir())
         async with receive_body(request.scope, request.receive, folder, limit_bytes=parts.settings.max_upload_bytes) as body:
             with body.path.open("rb") as stream:
-                arrived = await run_in(parts.disk, parts.marketplace.upload, caller, stream, given, query.get("root", ""))
+                arrived = await run_in(parts.changes, parts.marketplace.upload, caller, stream, given, query.get("root", ""))
         return json_response(dump_document(arrived))
 
     async def list_installed(request: Request) -> Response:
@@ -58,12 +58,12 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
     async def uninstall(request: Request) -> Response:
         caller = require_admin(request, parts)
         pack, root = request.path_params["pack"], request.query_params.get("root", "")
-        return json_response(dump_document(await run_in(parts.disk, parts.marketplace.uninstall, caller, pack, root)))
+        return json_response(dump_document(await run_in(parts.changes, parts.marketplace.uninstall, caller, pack, root)))
 
     async def rescan(request: Request) -> Response:
         require_admin(request, parts)
         started = time.perf_counter()
-        await run_in(parts.disk, parts.registry.rescan)
+        await run_in(parts.changes, parts.registry.rescan)
         skills = len(parts.registry.snapshot.skills)
         return json_response({"skills": skills, "duration_ms": round((time.perf_counter() - started) * 1000, 3)})
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from market.web.pages import Pages
 
 DISK_THREADS = 4
-"""Threads for installs, rescans and reading files. Calls have their own (`execution_threads`), so that neither waits for the other."""
+"""Threads for short work: looking at files, reading the audit log, making long lists."""
+CHANGE_THREADS = 2
+"""Threads for installs and rescans, which may wait for a slow index. Calls have their own too (`execution_threads`): nobody waits
+for another kind of work."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,6 +45,7 @@ class HostParts:
     pages: Pages
     calls: Threads
     disk: Threads
+    changes: Threads
 
 
 async def run_in(threads: Threads, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:

@@ -35,8 +35,20 @@ class Announcement:
 def announce(home: Home) -> Iterator[Announcement]:
     """Give the announcement of this process, and remove its file at the end of the block."""
     make_private_directory(home.running_hosts)
+    _sweep(home.running_hosts)
     announcement = Announcement(home.running_hosts / f"{os.getpid()}.json")
     try:
         yield announcement
     finally:
         announcement.path.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what hosts that were killed left behind, before their process ids are given to others."""
+    for path in folder.glob("*.json"):
+        try:
+            os.kill(int(path.stem), 0)
+        except (ProcessLookupError, ValueError, OverflowError):
+            path.unlink(missing_ok=True)
+        except PermissionError:
+            continue

@@ -16,7 +16,7 @@ from market.host.skill_json import dump_dropped, dump_outcome, dump_skill
 from market.model import Call, Caller, OutcomeKind, Role, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -47,7 +47,7 @@ def skill_routes(parts: HostParts) -> list[Route]:
 
     async def list_skills(request: Request) -> Response:
         identify(request, parts)
-        return json_response(list_page(parts.registry.snapshot, request))
+        return json_response(await run_in(parts.disk, list_page, parts.registry.snapshot, request.query_params))
 
     async def show_skill(request: Request) -> Response:
         identify(request, parts)
@@ -90,10 +90,9 @@ def raise_refusal(key: str, outcome: Outcome) -> None:
         raise InvalidInput(outcome.error or f"the arguments of {key} don't fit", details={"key": key})
 
 
-def list_page(snapshot: Snapshot, request: Request) -> dict[str, Any]:
+def list_page(snapshot: Snapshot, query: Mapping[str, str]) -> dict[str, Any]:
     """Return one page of skills, in the order of keys, with the total of all matches and the address of the next page."""
-    limit = read_number(request, "limit", DEFAULT_LIMIT, MAX_LIMIT)
-    query = request.query_params
+    limit = read_number(query, "limit", DEFAULT_LIMIT, MAX_LIMIT)
     state, cursor = query.get("state", ""), query.get("cursor", "")
     if state and state != ALL_STATES and state not in set(State):
         raise InvalidInput(f"the state {state[:40]!r} isn't known", hint=f"one of all, {', '.join(State)}")
@@ -124,11 +123,3 @@ def _dump_result(outcome: Outcome) -> dict[str, Any]:
         # Byte for byte what the skill printed, so that no number or order of keys changes on the way (mission A12).
         values["result"] = msgspec.Raw(outcome.result_text.encode())
     return values
-
-
-def each_category(skills: Iterator[LiveSkill]) -> dict[str, list[LiveSkill]]:
-    """Group skills by category, both in order (mission A9)."""
-    groups: dict[str, list[LiveSkill]] = {}
-    for live in skills:
-        groups.setdefault(live.skill.category, []).append(live)
-    return dict(sorted(groups.items()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 import threading
 from collections import OrderedDict
@@ -26,8 +27,8 @@ from market.registry.eligibility import Machine
 from market.registry.judge import TreeStanding, judge
 from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
 from market.registry.refusals import find_dropped, refuse_entry
-from market.registry.rooted import PartOfSource, find_outside, is_below, resolve
-from market.registry.roots import installed_names
+from market.registry.rooted import PartOfSource, find_outside, resolve
+from market.registry.roots import installed_names, leaves_root
 from market.registry.snapshot import plain_key
 from market.registry.tree_marks import TreeMarks, mark_file, scan_tree
 from market.registry.unit import Dropped, LoadedUnit, UnitId
@@ -78,6 +79,9 @@ class Loader:
         """Read one unit; None where nothing stands there. Whatever is wrong becomes part of the result."""
         children = installed_names(unit.root) if not unit.name else frozenset()
         marks = scan_tree(unit.path, children)
+        if unit.name and Path(unit.path).is_symlink():
+            real = os.path.realpath(unit.path)
+            return _failed(unit, marks, f"it is a link that leaves the root, to {real}: name that directory as a root instead")
         try:
             with read_unit(self._root(unit.root), unit.name) as reading:
                 if reading.folder is None:
@@ -214,9 +218,8 @@ def _refuse_absolute(unit: UnitId, live: LiveSkill) -> Dropped | None:
     command = live.skill.command
     if command is None or not command.entry.startswith("/"):
         return None
-    if is_below(resolve(f"{unit.path}/{command.manifest}", command.entry), unit.root):
-        return None
-    return refuse_entry(unit, live, command.manifest, command.entry)
+    real = resolve(f"{unit.path}/{command.manifest}", command.entry)
+    return refuse_entry(unit, live, command.manifest, real) if leaves_root(real, unit.root) else None
 
 
 def _problems_of(skill: Skill, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:

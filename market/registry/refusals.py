@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from market.errors import Severity
 from market.registry.findings import escaped as escaped_problem
 from market.registry.log_lines import escape_cause
-from market.registry.rooted import COMMAND_FILE, load_fields, resolve
+from market.registry.rooted import COMMAND_FILE, load_fields
 from market.registry.unit import Dropped
 
 if TYPE_CHECKING:
@@ -38,16 +39,16 @@ def find_dropped(
     return tuple(_dropped(unit, source, file, found, escaped.get(file, "")) for file, found in sorted(by_file.items()))
 
 
-def refuse_entry(unit: UnitId, live: LiveSkill, manifest: str, entry: str) -> Dropped:
-    """Return the row of a skill whose absolute entry doesn't lie under the root."""
-    cause = escape_cause(resolve(f"{unit.path}/{manifest}", entry), unit.root)
+def refuse_entry(unit: UnitId, live: LiveSkill, manifest: str, real: str) -> Dropped:
+    """Return the row of a skill whose entry, which really is `real`, doesn't lie under the root."""
+    cause = escape_cause(real, os.path.realpath(unit.root))
     return Dropped(f"{unit.path}/{manifest}", live.skill.name, cause, (escaped_problem(cause, manifest),))
 
 
 def _dropped(unit: UnitId, source: Source, file: str, problems: list[Problem], escape: str) -> Dropped:
     path = f"{unit.path}/{file}"
     if any(problem.rule == DUPLICATE_RULE for problem in problems):
-        return Dropped(path, _name(source, file), "", tuple(problems), is_duplicate=True)
+        return Dropped(path, _name(source, file), "its pack has another skill of this name", tuple(problems), is_duplicate=True)
     cause = escape or "; ".join(f"{_place(problem)}{problem.text}" for problem in problems)
     found = (escaped_problem(escape, file),) if escape else tuple(problems)
     is_read = file.rpartition("/")[2] == COMMAND_FILE and not any(problem.rule in READING_RULES for problem in problems)

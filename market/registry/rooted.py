@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from market.errors import Severity
 from market.pack.source import MemorySource
 from market.registry.log_lines import escape_cause
+from market.registry.roots import leaves_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +71,7 @@ def find_outside(source: Source, problems: Iterable[Problem], unit: str, root: s
             continue
         fields = load_fields(source, problem.file)
         real = resolve(f"{unit}/{problem.file}", str(fields.get("entry", "")))
-        if not is_below(real, root):
+        if leaves_root(real, root):
             escaped[problem.file] = escape_cause(real, os.path.realpath(root))
         elif Path(real).is_file():
             rewritten[problem.file] = json.dumps({**fields, "entry": real}).encode()
@@ -80,11 +81,6 @@ def find_outside(source: Source, problems: Iterable[Problem], unit: str, root: s
 def resolve(manifest_path: str, entry: str) -> str:
     """Return where an entry really is: relative to its manifest's directory, all links followed."""
     return os.path.realpath(Path(manifest_path).parent / entry)
-
-
-def is_below(real: str, root: str) -> bool:
-    """Whether a resolved path lies under a root."""
-    return real.startswith(os.path.realpath(root).rstrip("/") + "/")
 
 
 def load_fields(source: Source, manifest: str) -> dict[str, Any]:

@@ -56,13 +56,24 @@ def is_own_unit(root: str) -> bool:
 
 
 def is_unit_folder(root: str, name: str) -> bool:
-    """Whether a name below a root can be a unit: a real directory, not hidden. A link isn't followed: it may leave the root."""
+    """Whether a name below a root can be a unit: a directory, not hidden.
+
+    A link to a directory elsewhere counts, so that it can be said that it isn't followed; one to a directory below the root
+    doesn't, since that is a unit itself.
+    """
     if name.startswith(".") or name in SKIPPED_FOLDERS:
         return False
+    path = f"{root}/{name}"
     try:
-        return stat.S_ISDIR(os.lstat(f"{root}/{name}").st_mode)
+        mode = os.lstat(path).st_mode
     except OSError:
         return False
+    return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and Path(path).is_dir() and leaves_root(path, root))
+
+
+def leaves_root(path: str, root: str) -> bool:
+    """Whether a path, links followed, lies outside a root."""
+    return not os.path.realpath(path).startswith(os.path.realpath(root).rstrip("/") + "/")
 
 
 def installed_names(root: str) -> frozenset[str]:

@@ -291,8 +291,11 @@ def test_e2_a_guide_behind_a_link_that_leaves_its_tree_is_not_read(tmp_path: Pat
     (tmp_path / "root" / "pack").mkdir(parents=True)
     (tmp_path / "root" / "pack" / "SKILL.md").symlink_to(tmp_path / "outside" / "secret" / "SKILL.md")
     (tmp_path / "root" / "linked").symlink_to(tmp_path / "outside" / "secret")
+    (tmp_path / "root" / "again").symlink_to("pack")
     registry = a_registry(tmp_path / "root")
     assert registry.snapshot.keys == ()
+    (row,) = registry.snapshot.dropped()
+    assert row.path == f"{tmp_path}/root/linked" and f"leaves the root, to {tmp_path}/outside/secret" in row.cause
 
 
 def test_e2_an_oversized_guide_is_dropped(tmp_path: Path) -> None:
