@@ -27,6 +27,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             _entry("archive", "Make an archive of a folder or of an installed pack."),
             _entry("publish", "Publish folders to an index."),
             _entry("upload", "Send an archive to an index or into a running host."),
+            _entry("schema", "Print the JSON Schema of skill.json or pack.yaml."),
         ),
     ),
     (

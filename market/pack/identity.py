@@ -10,7 +10,7 @@ from market.names import parse_pack_name, parse_version
 from market.pack.rules import make_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from market.errors import Problem
     from market.names import PackName, Version
@@ -54,14 +54,14 @@ def choose_pack_name(
 
 
 def choose_version(
-    given: Given, manifest: PackManifest | None, versions: Sequence[tuple[str, str]], home: str
+    given: Given, manifest: PackManifest | None, versions: Sequence[Candidate], home: str
 ) -> tuple[Version | None, list[Problem]]:
     """Return the pack's version: given > manifest > its single skill's. None comes with the problem that says why.
 
     `home` is the file into which a missing version should be written.
     """
     own = _own_candidate(manifest, "version", manifest.version) if manifest else None
-    found = own or next((Candidate(text, file) for file, text in versions), None)
+    found = own or next(iter(versions), None)
     if given.version:
         version, problem = _parse_version(Candidate(given.version, ""))
         if version and found and _parse_version(found)[0] not in (version, None):
@@ -74,6 +74,35 @@ def choose_version(
         ]
     version, problem = _parse_version(found)
     return version, [problem] if problem else []
+
+
+def find_conflicts(
+    given: Given, manifest: PackManifest | None, others: Sequence[PackManifest], versions: Sequence[Candidate]
+) -> Iterator[Problem]:
+    """Yield where manifests of one folder contradict each other: readers of the one see another pack than readers of the other.
+
+    `others` are pack manifests that stand beside the one that counts, `versions` those of the skill in the same folder.
+    """
+    if manifest and not given.name:
+        names = [_own_candidate(other, "name", other.name) for other in (manifest, *others)]
+        yield from _find_conflict("name", [one for one in names if one], _parse_name)
+    if not given.version:
+        own = [_own_candidate(other, "version", other.version) for other in (*filter(None, (manifest,)), *others)]
+        yield from _find_conflict("version", [*filter(None, own), *versions], _parse_version)
+
+
+def _find_conflict(
+    what: str,
+    candidates: Sequence[Candidate],
+    parse: Callable[[Candidate], tuple[object | None, Problem | None]],
+) -> Iterator[Problem]:
+    for other in candidates[1:]:
+        first = candidates[0]
+        values = [parse(one)[0] for one in (first, other)]
+        if None not in values and values[0] != values[1]:
+            at, against = (other, first) if other.place != (0, 0) else (first, other)
+            text = f"the {what} is {at.text!r} here and {against.text!r} in {against.file}"
+            yield make_problem("manifest-conflict", text, at.file, at.place)
 
 
 def _own_candidate(manifest: PackManifest, key: str, text: str) -> Candidate | None:

@@ -13,8 +13,8 @@ from market.model import Pack
 from market.pack.discover import COMMAND_FILE, GUIDE_FILE, Found, discover
 from market.pack.front_matter import parse_front_matter
 from market.pack.identity import Given as Given  # its users find it beside `inspect_pack`
-from market.pack.identity import choose_pack_name, choose_version
-from market.pack.kinds import COLLECTION_KIND, SKILL_KIND, choose_skill_folders, clean_folder, find_kind
+from market.pack.identity import choose_pack_name, choose_version, find_conflicts
+from market.pack.kinds import COLLECTION_KIND, MARKED_KINDS, SKILL_KIND, choose_skill_folders, clean_folder, find_kind
 from market.pack.pack_manifest import PackManifest
 from market.pack.paths import check_path, find_collisions
 from market.pack.rules import NOT_PORTABLE, make_problem
@@ -89,6 +89,7 @@ def inspect_pack(source: Source, given: Given = Given()) -> Inspection:  # noqa:
         problems.append(make_problem("pack-empty", "no skill was found: there is no SKILL.md and no skill.json"))
         return Inspection(None, tuple(_in_order(problems)))
     pack, identity_problems = _make_pack(given, kind, manifest, readings, skills, source.name)
+    problems.extend(_find_conflicts(source, files, given, manifest, readings))
     return Inspection(pack, tuple(_in_order([*problems, *identity_problems])))
 
 
@@ -115,6 +116,24 @@ def _make_pack(
     kind_id = kind.id if kind else SKILL_KIND if single else COLLECTION_KIND
     pack = Pack(name, version, kind_id, skills=tuple(skills))
     return _describe(pack, manifest, single), problems
+
+
+def _find_conflicts(
+    source: Source,
+    files: Mapping[str, SourceFile],
+    given: Given,
+    manifest: PackManifest | None,
+    readings: Sequence[FolderReading],
+) -> Iterator[Problem]:
+    """Compare the manifests that stand at the pack's top, or in its only folder."""
+    others = [
+        kind.parse(read_manifest(source, files[kind.marker]), kind.marker)
+        for kind in MARKED_KINDS
+        if manifest and kind.marker in files and kind.marker != manifest.file
+    ]
+    top = [reading for reading in readings if not reading.folder] or (readings if not manifest else [])
+    versions = top[0].versions if len(top) == 1 else ()
+    yield from find_conflicts(given, manifest, others, versions)
 
 
 def _describe(pack: Pack, manifest: PackManifest | None, single: Skill | None) -> Pack:

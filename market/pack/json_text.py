@@ -24,6 +24,7 @@ MAX_REPEATS_TOLD = 20
 Path = tuple[str | int, ...]
 
 _SPACE = re.compile(r"[ \t\n]*")
+_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 _SCALAR = re.compile(r"[^,\]}\s]+")
 
 
@@ -107,14 +108,18 @@ def _syntax_problem(text: str, error: Exception, file: str) -> Problem:
 
 def _guess_fix(text: str, position: int) -> str:
     before, after = text[:position].rstrip(), text[position : position + 1]
-    if before.endswith(","):
-        return "remove the comma before it" if after in "}]" else "put the key in double quotes"
+    if text.startswith(("//", "/*"), position):
+        return "JSON has no comments: remove it"
     if after == "'":
         return "use double quotes"
-    if after == '"' and before.endswith(('"', "]", "}", "e", "l")):
+    if word := next((word for word in _PYTHON_WORDS if text.startswith(word, position)), ""):
+        return f"write {_PYTHON_WORDS[word]}"
+    if after == ",":  # where newer Pythons see a trailing comma; older ones point behind it
+        return "remove the comma"
+    if before.endswith((",", "{")) and after:
+        return "remove the comma before it" if after in "}]" else "put the key in double quotes"
+    if after == '"' and not before.endswith(("[", ",", ":")):
         return "put a comma before it"
-    if text[position : position + 2] in ("//", "/*"):
-        return "JSON has no comments: remove it"
     return "close what is open: a quote, a bracket or a brace" if not after else ""
 
 

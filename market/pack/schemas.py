@@ -5,14 +5,20 @@ What a schema can't say is not in here: whether the entry exists, repeated keys,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from market.model import SkillClass
 from market.pack.classes import ALIASES
 from market.pack.command_fields import MAX_SKILL_NAME_CHARACTERS, MAX_TIMEOUT_SECONDS
 from market.pack.pack_manifest import NEEDS_FIELDS, PACK_FIELDS
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+# Names, not addresses: nothing is fetched under them. The number grows when a good file would no longer be one.
+SKILL_JSON_ID = "urn:skill-market:schema:skill.json:1"
+PACK_YAML_ID = "urn:skill-market:schema:pack.yaml:1"
 
 # Python's `$` also matches before a last line feed; the look-ahead makes the pattern mean the same everywhere.
 _END = "$(?!\\n)"
@@ -39,6 +45,7 @@ def skill_json_schema() -> dict[str, Any]:
     classes = [*(member.value for member in SkillClass), *ALIASES, "", None]
     return {
         "$schema": DIALECT,
+        "$id": SKILL_JSON_ID,
         "title": "skill.json: the manifest of a command skill",
         "type": "object",
         "required": ["name", "description", "entry"],
@@ -67,7 +74,12 @@ def pack_yaml_schema() -> dict[str, Any]:
     shapes["needs"] = {"type": ["object", "null"], "properties": needs, "description": "What the machine must have."}
     return {
         "$schema": DIALECT,
+        "$id": PACK_YAML_ID,
         "title": "pack.yaml: the manifest of a pack",
         "type": "object",
         "properties": {key: shapes[key] for key in PACK_FIELDS},
     }
+
+
+# What `market schema NAME` prints, by the name of the file that it describes.
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {"skill.json": skill_json_schema, "pack.yaml": pack_yaml_schema}

@@ -38,6 +38,7 @@ class GuideManifest:
     name: str = ""
     description: str = ""
     version: str = ""
+    version_place: tuple[int, int] = (0, 0)
     marker: str = ""
     disable_model_invocation: bool = False
     skill_class: SkillClass = SkillClass.SAFE
@@ -71,6 +72,7 @@ def parse_skill_md(
         problems.append(make_problem("file-large", f"{file} has {len(data):,} bytes", file))
     name, name_problems = choose_name(matter, file, folder_name, fallback_name or folder_name)
     description, description_problems = _choose_description(matter, file)
+    version, version_place = _read_version(matter)
     tools = list(_read_tools(matter, file))
     problems.extend((*name_problems, *description_problems, *(problem for _, problem in tools if problem)))
     return GuideManifest(
@@ -78,7 +80,8 @@ def parse_skill_md(
         matter,
         name=name,
         description=description,
-        version=_read_version(matter),
+        version=version,
+        version_place=version_place,
         marker=hashlib.sha256(data).hexdigest()[:MARKER_DIGITS],
         disable_model_invocation=any(_is_true(matter.fields.get(field)) for field in _HIDE_FIELDS),
         skill_class=_strictest_of([tool.skill_class for tool, _ in tools if tool]),
@@ -128,10 +131,13 @@ def _first_paragraph(body: str) -> str:
     return ""
 
 
-def _read_version(matter: FrontMatter) -> str:
+def _read_version(matter: FrontMatter) -> tuple[str, tuple[int, int]]:
     metadata = matter.fields.get("metadata")
-    candidates = (metadata.get("version") if isinstance(metadata, dict) else None, matter.fields.get("version"))
-    return next((value for value in candidates if isinstance(value, str) and value), "")
+    in_metadata = metadata.get("version") if isinstance(metadata, dict) else None
+    for value, path in ((in_metadata, ("metadata", "version")), (matter.fields.get("version"), ("version",))):
+        if isinstance(value, str) and value:
+            return value, matter.places.get(path, (0, 0))
+    return "", (0, 0)
 
 
 def _read_tools(matter: FrontMatter, file: str) -> Iterator[tuple[Tool | None, Problem | None]]:

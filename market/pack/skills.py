@@ -9,6 +9,7 @@ from market.model import Command, Guide, Kind, Skill
 from market.pack.classes import strictest
 from market.pack.discover import COMMAND_FILE, GUIDE_FILE
 from market.pack.entry import check_entry
+from market.pack.identity import Candidate
 from market.pack.needs import read_needs
 from market.pack.rules import make_problem
 from market.pack.skill_json import CommandManifest, parse_skill_json
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FolderReading:
-    """The skills of one folder, the names and versions that its manifests carry (as file and text), and all problems.
+    """The skills of one folder, the names (as file and text) and versions that its manifests carry, and all problems.
 
     Names stay known where a skill has an error. `is_readable` is False where a manifest's text is broken, so that nobody
     knows which version it carries. `file` is the first manifest.
@@ -34,7 +35,7 @@ class FolderReading:
     folder: str
     skills: tuple[Skill, ...]
     names: tuple[tuple[str, str], ...]
-    versions: tuple[tuple[str, str], ...]
+    versions: tuple[Candidate, ...]
     problems: tuple[Problem, ...]
     is_readable: bool = True
     file: str = ""
@@ -52,12 +53,17 @@ def read_folder(source: Source, files: Mapping[str, SourceFile], folder: str, to
     names = {
         fold_name(manifest.name): (manifest.file, manifest.name) for manifest in reversed(manifests) if manifest.name
     }
-    versions = tuple((manifest.file, manifest.version) for manifest in manifests if manifest.version)
+    versions = tuple(_version_candidate(manifest) for manifest in manifests if manifest.version)
     problems = tuple(problem for manifest in manifests for problem in manifest.problems)
     is_readable = not (guide and guide.front_matter.is_broken) and not (command and command.document is None)
     return FolderReading(
         folder, skills, tuple(names.values()), versions, problems, is_readable, manifests[0].file if manifests else ""
     )
+
+
+def _version_candidate(manifest: CommandManifest | GuideManifest) -> Candidate:
+    """A place in JSON costs another pass over the file, and is wanted in a conflict only: that of the SKILL.md will do."""
+    return Candidate(manifest.version, manifest.file, getattr(manifest, "version_place", (0, 0)))
 
 
 def _read_guide(source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str) -> GuideManifest | None:

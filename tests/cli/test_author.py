@@ -76,6 +76,14 @@ def test_a_damaged_archive_is_a_verdict(shell: Shell) -> None:
     assert item["problems"]
 
 
+@pytest.mark.parametrize("name", ["skill.json", "pack.yaml"])
+def test_the_published_schemas_are_printed(shell: Shell, name: str) -> None:
+    printed = shell("schema", name)
+    assert printed.json == shell("schema", name, "--json").json
+    assert printed.json["$id"].startswith("urn:skill-market:") and printed.json["$schema"].endswith("2020-12/schema")
+    assert "pack.yaml" in shell("schema", "other.json", expect=2).err
+
+
 def test_the_same_folder_gives_the_same_archive(shell: Shell) -> None:
     shell.pack()
     first = shell("archive", "my-pack", "-o", "a.zip", "--json").json

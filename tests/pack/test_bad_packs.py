@@ -48,6 +48,7 @@ PLACES = (
     ("json-not-object", "skill.json", 1, 1),
     ("json-surrogate", "skill.json", 3, 24),
     ("json-syntax", "skill.json", 4, 1),
+    ("manifest-conflict", "SKILL.md", 5, 12),
     ("manifest-case", "skills/two/skill.md", 0, 0),
     ("manifest-folder", "skills/two/SKILL.md", 0, 0),
     ("manifest-near", "skills/two/SKILLS.md", 0, 0),

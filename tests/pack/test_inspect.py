@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given as given_by
 from hypothesis import strategies as st
 
+from market.errors import Severity
 from market.model import Kind, Needs, SkillClass
 from market.pack.inspect import Given, Inspection, inspect_pack
 from market.pack.kinds import KINDS
@@ -364,3 +365,26 @@ def test_problems_stand_in_the_order_of_their_places() -> None:
 def test_any_manifests_are_judged_without_a_crash(files: dict[str, bytes]) -> None:
     inspection = look(files)
     assert inspection.problems
+
+
+PLUGIN = b'{\n  "name": "tool-box",\n  "version": "1.9"\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "given", "places"),
+    [
+        ({"skill.json": a_skill_json(version="2.0"), "SKILL.md": a_skill_md("echo-args")}, Given(), [("SKILL.md", 5, 12)]),
+        ({"skill.json": a_skill_json(version="1.0"), "SKILL.md": a_skill_md("echo-args")}, Given(), []),
+        ({"skill.json": a_skill_json(version="2.0"), "SKILL.md": a_skill_md("echo-args")}, Given(version="3"), []),
+        ({"pack.yaml": PACK_YAML, "SKILL.md": a_skill_md()}, Given(), [("SKILL.md", 5, 12)]),
+        ({"pack.yaml": PACK_YAML, "skill.json": a_skill_json()}, Given(), [("pack.yaml", 2, 10)]),
+        ({"pack.yaml": PACK_YAML, "skills/a/SKILL.md": a_skill_md("a")}, Given(), []),
+        ({"pack.yaml": PACK_YAML, ".claude-plugin/plugin.json": PLUGIN, "skills/a/SKILL.md": a_skill_md("a")}, Given(), [(".claude-plugin/plugin.json", 3, 14)]),
+        ({"pack.yaml": PACK_YAML, ".claude-plugin/plugin.json": b'{"name": "other"}', "skills/a/SKILL.md": a_skill_md("a")}, Given(), [(".claude-plugin/plugin.json", 1, 10)]),
+        ({"pack.yaml": PACK_YAML, ".claude-plugin/plugin.json": b"{", "skills/a/SKILL.md": a_skill_md("a")}, Given(), []),
+    ],
+)  # fmt: skip
+def test_manifests_that_contradict_each_other_are_named(files: dict[str, bytes], given: Given, places: list[tuple[str, int, int]]) -> None:
+    found = [problem for problem in look({**files, "run.sh": RUN_SCRIPT}, given).problems if problem.rule == "manifest-conflict"]
+    assert [(problem.file, problem.line, problem.column) for problem in found] == places
+    assert all(problem.severity is Severity.REFUSAL for problem in found)

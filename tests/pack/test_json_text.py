@@ -54,6 +54,29 @@ def test_what_only_looks_odd_passes(text: str) -> None:
     assert document.value == json.loads(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ('{\n  "a": 1, // why\n  "b": 2\n}', "JSON has no comments: remove it"),
+        ('{\n  /* why */ "a": 1\n}', "JSON has no comments: remove it"),
+        ('{"a": [1, 2,]}', "remove the comma"),
+        ('{"a": 1,}', "remove the comma"),
+        ("{'a': 1}", "use double quotes"),
+        ("{\"a\": 'b'}", "use double quotes"),
+        ("{\"a\": 1, 'b': 2}", "use double quotes"),
+        ("{a: 1}", "put the key in double quotes"),
+        ('{"a": 1 "b": 2}', "put a comma before it"),
+        ('{"a": True}', "write true"),
+        ('{"a": None}', "write null"),
+    ],
+)
+def test_the_habits_of_other_languages_get_their_own_correction(text: str, fix: str) -> None:
+    (problem,) = parse_json(text.encode(), "f.json").problems
+    assert problem.rule == "json-syntax"
+    assert fix in problem.fix
+    assert problem.line and problem.column
+
+
 def test_bom_and_crlf_are_accepted_and_places_stay_right() -> None:
     document = parse_json(b'\xef\xbb\xbf{\r\n  "a": 1,\r\n  "b": [true]\r\n}\r\n', "f")
     assert document.value == {"a": 1, "b": [True]}
