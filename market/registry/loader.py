@@ -28,7 +28,7 @@ from market.registry.judge import TreeStanding, judge
 from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
 from market.registry.refusals import find_dropped, refuse_entry
 from market.registry.rooted import PartOfSource, find_outside, resolve
-from market.registry.roots import installed_names, leaves_root
+from market.registry.roots import installed_names, is_link, leaves_root
 from market.registry.snapshot import plain_key
 from market.registry.tree_marks import TreeMarks, mark_file, scan_tree
 from market.registry.unit import Dropped, LoadedUnit, UnitId
@@ -79,7 +79,7 @@ class Loader:
         """Read one unit; None where nothing stands there. Whatever is wrong becomes part of the result."""
         children = installed_names(unit.root) if not unit.name else frozenset()
         marks = scan_tree(unit.path, children)
-        if unit.name and Path(unit.path).is_symlink():
+        if unit.name and is_link(unit.path):
             real = os.path.realpath(unit.path)
             return _failed(unit, marks, f"it is a link that leaves the root, to {real}: name that directory as a root instead")
         try:

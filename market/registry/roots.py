@@ -71,6 +71,14 @@ def is_unit_folder(root: str, name: str) -> bool:
     return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and Path(path).is_dir() and leaves_root(path, root))
 
 
+def is_link(path: str) -> bool:
+    """Whether a symbolic link stands at a path."""
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
 def leaves_root(path: str, root: str) -> bool:
     """Whether a path, links followed, lies outside a root."""
     return not os.path.realpath(path).startswith(os.path.realpath(root).rstrip("/") + "/")
