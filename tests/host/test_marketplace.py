@@ -1,0 +1,71 @@
+"""Installing through the host by itself: no watch runs here, so what the registry knows it was told."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from market.disk.home import Home
+from market.errors import InvalidInput, NotFound
+from market.host.marketplace import Marketplace
+from market.model import Caller, Role
+from market.pack.inspect import Given
+from market.run.audit import AuditLog
+from tests.fake_index import TOKEN, URL, FakeIndex
+from tests.host.index_tree import an_archive
+from tests.registry.trees import a_registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ADMIN = Caller(1, "admin", Role.ADMIN)
+
+
+@pytest.fixture
+def marketplace(tmp_path: Path) -> Iterator[Marketplace]:
+    index = FakeIndex()
+    for version in ("1.0.0", "1.1.0"):
+        archive = an_archive("echo-args", version)
+        index.put(f"{URL}/v1/packs/echo-args/{version}", io.BytesIO(archive), len(archive), TOKEN, "application/zip")
+    for root in ("first", "second"):
+        (tmp_path / root).mkdir()
+    audit = AuditLog(tmp_path / "audit.db")
+    registry = a_registry(tmp_path / "first", tmp_path / "second")
+    yield Marketplace(Home(tmp_path / "home"), registry, audit, index, {"MARKET_INDEX_URL": URL})
+    audit.close()
+
+
+def test_the_registry_has_it_when_the_call_returns(marketplace: Marketplace) -> None:
+    marketplace.install(ADMIN, "echo-args==1.0.0")
+    first = marketplace.registry.snapshot.find("echo_args")
+    assert first is not None and first.version == "1.0.0"
+    marketplace.install(ADMIN, "echo-args")
+    second = marketplace.registry.snapshot.find("echo_args")
+    assert second is not None and second.version == "1.1.0" and second.inode != first.inode
+    marketplace.uninstall(ADMIN, "echo-args")
+    assert marketplace.registry.snapshot.find("echo_args") is None
+
+
+def test_a_root_is_one_of_the_host_s_own(marketplace: Marketplace, tmp_path: Path) -> None:
+    arrived = marketplace.install(ADMIN, "echo-args", str(tmp_path / "second"))
+    assert arrived.root == str(tmp_path / "second") and (tmp_path / "second" / "echo-args").is_dir()
+    with pytest.raises(InvalidInput):
+        marketplace.install(ADMIN, "echo-args", str(tmp_path / "elsewhere"))
+    assert marketplace.uninstall(ADMIN, "echo-args").root == str(tmp_path / "second")
+
+
+def test_every_attempt_is_in_the_audit_log(marketplace: Marketplace) -> None:
+    marketplace.upload(ADMIN, io.BytesIO(an_archive()), Given())
+    with pytest.raises(NotFound):
+        marketplace.install(ADMIN, "unknown-pack")
+    with pytest.raises(NotFound):
+        marketplace.uninstall(ADMIN, "unknown-pack")
+    rows = [(entry.row.tool_name, entry.row.outcome, entry.row.caller_name) for entry in marketplace.audit.rows()]
+    assert rows == [
+        ("marketplace_uninstall", "failed", "admin"),
+        ("marketplace_install", "failed", "admin"),
+        ("marketplace_upload", "ok", "admin"),
+    ]
