@@ -18,7 +18,7 @@ from market.installer.plan import Action, Change, Step
 from market.installer.receipt import encode_receipt, load_receipt_bytes
 from market.installer.recover import drop_intent, finish
 from market.installer.sweep import sweep_retired, sweep_staging
-from market.installer.switch import backup_path, place_receipt, put_in_force, switch_trees, write_intent
+from market.installer.switch import backup_path, keep_possible, place_receipt, put_in_force, switch_trees, write_intent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def _run(root: Root, transaction: str, steps: Sequence[Step]) -> None:
         moves = tuple(_stage_step(root, stage, descriptor, step) for step in steps)
         intent = Intent(transaction, root_identity(root), moves)
         before = {move.name: load_receipt_bytes(root.receipt(move.name)) for move in moves}
-        write_intent(root, intent, durable=False)
+        write_intent(root, intent)
         sync_file_system(descriptor)
         try:
             put_in_force(root, intent)
@@ -105,7 +105,8 @@ def _undo(root: Root, intent: Intent, before: dict[str, bytes | None], cause: Ba
         for name, content in before.items():
             place_receipt(root, stage, name, content)
         fsync_directory(root.receipts)
-        drop_intent(root, switch_trees(root, _as_noted(root, intent), forward=False))
+        noted = keep_possible(root, _as_noted(root, intent), forward=False)
+        drop_intent(root, switch_trees(root, noted, forward=False))
     except (OSError, MarketError) as error:
         raise Unavailable(
             f"changing {root.path} failed half way, and so did undoing it",

@@ -19,7 +19,7 @@ from market.disk.walk import open_tree
 from market.installer.intent import Intent, Move, is_same_root, load_intents, stage_of
 from market.installer.receipt import encode_receipt
 from market.installer.sweep import sweep_retired, sweep_staging
-from market.installer.switch import is_switched, keep_edited, locate_tree, place_receipt, switch_trees
+from market.installer.switch import is_switched, keep_edited, keep_possible, place_receipt, switch_trees
 from market.pack.record import make_record
 
 if TYPE_CHECKING:
@@ -69,25 +69,14 @@ def _settle(root: Root, intent: Intent) -> Recovered:
     if not is_same_root(root, intent):
         intent = _identify_by_content(root, intent)
     forward = any(is_switched(root, move) for move in intent.moves)
-    possible = tuple(move for move in intent.moves if _is_possible(root, intent, move, forward=forward))
-    settled = replace(intent, moves=possible)
+    settled = keep_possible(root, intent, forward=forward)
     if forward:
         finish(root, settled)
     else:
         # Receipts are touched only after all trees are switched, and restored before any goes back: they are the old ones.
         drop_intent(root, switch_trees(root, settled, forward=False))
-    left = tuple(move.name for move in intent.moves if move not in possible)
+    left = tuple(move.name for move in intent.moves if move not in settled.moves)
     return Recovered(intent.transaction, tuple(move.name for move in intent.moves), forward, left)
-
-
-def _is_possible(root: Root, intent: Intent, move: Move, *, forward: bool) -> bool:
-    """Answer whether the move's place is still its own, and the tree to put there still exists."""
-    standing, wanted = identity_at(root.tree(move.name)), move.staged if forward else move.live
-    if standing == wanted:
-        return True
-    if standing not in (None, move.staged, move.live, move.doomed):
-        return False
-    return wanted is None or locate_tree(root, intent, move.name, wanted) is not None
 
 
 def _identify_by_content(root: Root, intent: Intent) -> Intent:

@@ -33,6 +33,12 @@ def is_switched(root: Root, move: Move) -> bool:
     return identity_at(root.tree(move.name)) == move.staged
 
 
+def keep_possible(root: Root, intent: Intent, *, forward: bool) -> Intent:
+    """Return the intent with the moves whose place is still their own, and whose tree to put there still exists."""
+    possible = tuple(move for move in intent.moves if _is_possible(root, intent, move, forward=forward))
+    return replace(intent, moves=possible)
+
+
 def switch_trees(root: Root, intent: Intent, *, forward: bool) -> Intent:
     """Put every move's new tree in place, or with `forward` False the old one; then make it durable.
 
@@ -105,6 +111,15 @@ def locate_tree(root: Root, intent: Intent, name: str, wanted: Identity | None) 
     return next((place for place in places if identity_at(place) == wanted), None)
 
 
+def _is_possible(root: Root, intent: Intent, move: Move, *, forward: bool) -> bool:
+    standing, wanted = identity_at(root.tree(move.name)), move.staged if forward else move.live
+    if standing == wanted:
+        return True
+    if standing not in (None, move.staged, move.live, move.doomed):
+        return False
+    return wanted is None or locate_tree(root, intent, move.name, wanted) is not None
+
+
 def _place(root: Root, intent: Intent, name: str, *, forward: bool) -> None:
     stage, live = stage_of(root, intent.transaction), root.tree(name)
     move = next(move for move in intent.moves if move.name == name)
@@ -166,27 +181,27 @@ def _copy_aside(root: Root, intent: Intent, name: str) -> Intent:
     if identity_at(parked) is not None:
         remove_tree(parked)
     shutil.copytree(live, parked, symlinks=True, ignore=_special_files)
-    _sync_folder(stage.folder)
     moves = tuple(
         replace(move, live=identity_at(parked), doomed=identity_at(live)) if move.name == name else move
         for move in intent.moves
     )
     noted = replace(intent, moves=moves)
-    write_intent(root, noted, durable=True)
+    write_intent(root, noted)
+    _sync_folder(stage.folder)
     put_in_force(root, noted)
     return noted
 
 
-def write_intent(root: Root, intent: Intent, *, durable: bool) -> None:
-    """Write an intent into its stage, where it doesn't count yet."""
+def write_intent(root: Root, intent: Intent) -> None:
+    """Write an intent into its stage, where it doesn't count yet. The caller syncs."""
     waiting = stage_of(root, intent.transaction).intent
     with suppress(FileNotFoundError):
         os.unlink(waiting)  # noqa: PTH108 - half written before a crash
-    write_new(waiting, encode_intent(intent), durable=durable)
+    write_new(waiting, encode_intent(intent))
 
 
 def put_in_force(root: Root, intent: Intent) -> None:
-    """Make a written intent count: renamed into the intents, durably. Replaces an earlier one of its transaction."""
+    """Make a written and synced intent count: renamed into the intents, durably. Replaces an earlier one of its transaction."""
     os.replace(stage_of(root, intent.transaction).intent, root.intent(intent.transaction))  # noqa: PTH105
     fsync_directory(root.intents)
 

@@ -20,10 +20,10 @@ CALLS = ("open", "mkdir", "write", "fchmod", "utime", "fsync", "rename", "replac
 
 
 class FaultyDisk:
-    """Counts calls and does `fault` at the n-th: once, or at each one from there on. `reached` says whether it came so far."""
+    """Counts calls and does `fault` at the n-th and so many in all. `reached` says whether it came so far."""
 
-    def __init__(self, at: int, fault: Callable[[], None], *, lasting: bool = False, after: bool = False) -> None:
-        self.at, self.fault, self.lasting, self.after = at, fault, lasting, after
+    def __init__(self, at: int, fault: Callable[[], None], *, times: int = 1, after: bool = False) -> None:
+        self.at, self.fault, self.times, self.after = at, fault, times, after
         self.count = 0
 
     @property
@@ -33,7 +33,7 @@ class FaultyDisk:
     def wrap(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any, **options: Any) -> Any:
             self.count += 1
-            strike = self.count == self.at or (self.lasting and self.count > self.at)
+            strike = self.at <= self.count < self.at + self.times
             if strike and not self.after:
                 self.fault()
             try:

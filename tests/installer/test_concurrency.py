@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 UPGRADES = 200
 FILES = 12
-KILLS = 25
+KILLS = 12
 REPOSITORY = Path(__file__).parents[2]
 
 # Every file of one version says the same word, so a mix is seen.

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+FOR_EVER = 1_000_000
+
 FIRST, SECOND, THIRD = an_arrival("first", "1.0.0"), an_arrival("second", "1.0.0"), an_arrival("third", "1.0.0")
 FIRST_2, SECOND_2 = an_arrival("first", "2.0.0"), an_arrival("second", "2.0.0")
 
@@ -87,12 +89,12 @@ def sweep(
     work: Callable[[Root], None],
     fault: Callable[[], None],
     *,
-    lasting: bool = False,
+    times: int = 1,
 ) -> Iterator[tuple[Root, bool]]:
     """Yield, for each n, the root after a run whose n-th call failed, and whether the run said that it succeeded."""
     for number in itertools.count(1):
         root = next(roots)
-        with faulty_calls(monkeypatch, FaultyDisk(number, fault, lasting=lasting)) as disk:
+        with faulty_calls(monkeypatch, FaultyDisk(number, fault, times=times)) as disk:
             try:
                 work(root)
                 succeeded = True
@@ -119,10 +121,15 @@ def test_one_failing_call_leaves_the_old_or_the_new(
 
 
 @WORKS
+@pytest.mark.parametrize("times", [2, FOR_EVER])
 def test_a_disk_that_stays_broken_leaves_what_recovery_settles(
-    roots: Iterator[Root], monkeypatch: pytest.MonkeyPatch, work: Callable[[Root], None], new: dict[str, str | None]
+    roots: Iterator[Root],
+    monkeypatch: pytest.MonkeyPatch,
+    work: Callable[[Root], None],
+    new: dict[str, str | None],
+    times: int,
 ) -> None:
-    for root, succeeded in sweep(roots, monkeypatch, work, fail_with(errno.EIO), lasting=True):
+    for root, succeeded in sweep(roots, monkeypatch, work, fail_with(errno.EIO), times=times):
         for name, version in state_of(root).items():
             assert version in (OLD[name], new[name])
         with lock_root(root):

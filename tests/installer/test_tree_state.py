@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import market.installer.tree_state as tree_state_module
 from market.disk.identity import identity_at
 from market.disk.lease import is_leased
 from market.errors import NotFound
 from market.installer.listing import installed_names, list_installed
+from market.installer.receipt import load_receipt
 from market.installer.root import Root
 from market.installer.tree_state import TreeState, UnitReading, read_unit
 from tests.installer.builders import NOW, an_arrival, install
@@ -17,6 +19,8 @@ from tests.installer.builders import NOW, an_arrival, install
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from market.installer.receipt import Receipt
 
 
 @pytest.fixture
@@ -101,6 +105,19 @@ def test_a_missing_tree_an_unmanaged_one_and_nothing(root: Root, tree: Path, tmp
 def test_a_root_without_state_is_empty(root: Root) -> None:
     assert list_installed(root) == ()
     assert os.listdir(root.path) == []
+
+
+def test_a_switch_between_two_looks_is_noticed(root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, upgrades = load_receipt, [an_arrival(version="2.0.0")]
+
+    def upgrade_first(root: Root, name: str) -> Receipt | None:
+        if upgrades:
+            install(root, upgrades.pop())
+        return real(root, name)
+
+    monkeypatch.setattr(tree_state_module, "load_receipt", upgrade_first)
+    with read_unit(root, "echo-args") as reading:
+        assert (reading.state, str(reading.receipt and reading.receipt.version)) == (TreeState.INTACT, "2.0.0")
 
 
 def test_a_reading_closes_itself(root: Root, tree: Path) -> None:
