@@ -28,6 +28,7 @@ from market.host.sessions import Sessions, monotonic_seconds
 from market.host.settings import parse_settings
 from market.host.skills_api import skill_routes
 from market.model import Kind
+from market.registry.first_load import load_first
 from market.registry.loader import Loader
 from market.registry.log_lines import PREFIX
 from market.registry.registry import Registry
@@ -127,7 +128,7 @@ def _start(parts: HostParts, watch: Watch, pool: SupervisorPool) -> None:
 
 
 def _load_and_watch(parts: HostParts, watch: Watch) -> None:
-    count = parts.registry.load_first()
+    count = load_first(parts.registry)
     _log.info("%d skills are registered from %d roots", count, len(parts.registry.roots))
     watch.start()
     watch.wait_until_watching(WATCH_SETUP_SECONDS)

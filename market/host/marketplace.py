@@ -69,7 +69,9 @@ class Marketplace:
         def act() -> Arrived:
             return self._place(acquire_archive(stream, given, Origin("upload", caller.name)), where)
 
-        return self._audited(caller, "marketplace_upload", {"name": given.name, "version": given.version, "root": str(where.path)}, act)
+        return self._audited(
+            caller, "marketplace_upload", {"name": given.name, "version": given.version, "root": str(where.path)}, act
+        )
 
     def uninstall(self, caller: Caller, pack: str, root: str = "") -> Arrived:
         """Remove an installed pack from the root that holds it; raises `NotFound` where none does."""
@@ -87,7 +89,12 @@ class Marketplace:
 
     def installed(self) -> list[tuple[str, Installed]]:
         """Return every installed pack with its root, in the order of roots and names."""
-        return [(root, row) for root in self.registry.roots if Path(root).is_dir() for row in list_installed(Root(Path(root)))]
+        return [
+            (root, row)
+            for root in self.registry.roots
+            if Path(root).is_dir()
+            for row in list_installed(Root(Path(root)))
+        ]
 
     def _place(self, arrival: Arrival, where: Root) -> Arrived:
         with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
@@ -100,12 +107,16 @@ class Marketplace:
     def _indexes(self, name: str) -> list[IndexClient]:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)
         cache = ArchiveCache(self.home.archives)
-        return [IndexClient(self.transport, choice.url, choice.token, cache=cache) for choice in settings.indexes_for(name)]
+        return [
+            IndexClient(self.transport, choice.url, choice.token, cache=cache) for choice in settings.indexes_for(name)
+        ]
 
     def _root(self, root: str) -> Root:
         """Return the named root, which must be one of the host's own, or the first of them."""
         if root and root not in self.registry.roots:
-            raise InvalidInput(f"{root[:200]!r} is not a root of this host", hint=f"one of {', '.join(self.registry.roots)}")
+            raise InvalidInput(
+                f"{root[:200]!r} is not a root of this host", hint=f"one of {', '.join(self.registry.roots)}"
+            )
         return open_root(Path(root or self.registry.roots[0]), create=True)
 
     def _root_of(self, name: str) -> Root:
@@ -116,7 +127,13 @@ class Marketplace:
 
     def _audited(self, caller: Caller, act_name: str, arguments: dict[str, str], act: Callable[[], Arrived]) -> Arrived:
         started, began = datetime.now(UTC), time.perf_counter()
-        row = {"session_id": "", "tool_name": act_name, "args_json": json.dumps(arguments), "device_id": "", "road": ROAD}
+        row = {
+            "session_id": "",
+            "tool_name": act_name,
+            "args_json": json.dumps(arguments),
+            "device_id": "",
+            "road": ROAD,
+        }
 
         def record(kind: OutcomeKind, result: str, error: str) -> None:
             self.audit.append(
@@ -132,7 +149,9 @@ class Marketplace:
         except MarketError as error:
             record(OutcomeKind.FAILED, "", error.message)
             raise
-        record(OutcomeKind.OK, json.dumps({"name": arrived.name, "version": arrived.version, "action": arrived.action}), "")
+        record(
+            OutcomeKind.OK, json.dumps({"name": arrived.name, "version": arrived.version, "action": arrived.action}), ""
+        )
         return arrived
 
 

@@ -6,63 +6,40 @@ manifest, stops the others.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError, NotFound
 from market.installer.root import Root
-from market.installer.tree_state import TreeState, read_unit
+from market.installer.tree_state import read_unit
 from market.pack.inspect import Given, inspect_pack
-from market.pack.record import FileRecord, Record, make_record
-from market.pack.source import MemorySource
 from market.registry.eligibility import Machine
-from market.registry.judge import TreeStanding, judge
+from market.registry.judge import judge
 from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
 from market.registry.refusals import find_dropped, refuse_entry
 from market.registry.rooted import PartOfSource, find_outside, resolve
 from market.registry.roots import installed_names, is_link, leaves_root
 from market.registry.snapshot import plain_key
+from market.registry.tree import Tree, has_manifest, take_tree
 from market.registry.tree_marks import TreeMarks, mark_file, scan_tree
 from market.registry.unit import Dropped, LoadedUnit, UnitId
 
 if TYPE_CHECKING:
-    from market.disk.walk import Folder
     from market.errors import Problem
-    from market.installer.receipt import Receipt
-    from market.installer.tree_state import UnitReading
     from market.model import Pack, Skill
     from market.pack.inspect import Inspection
-    from market.pack.source import Source
     from market.registry.unit import StatMark
 
-MAX_HASHED_BYTES = 64 << 20
-"""A tree without a receipt is hashed up to this size; a larger one has no tree digest, so nothing can be approved in it."""
-MAX_HELD_BYTES = 256 << 10
 MAX_REMEMBERED_TREES = 20_000
-MANIFEST_NAMES = ("skill.json", "skill.md")
 
 _log = logging.getLogger("market.registry")
-
-
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """What one reading of a unit's directory found."""
-
-    unit: UnitId
-    source: Source
-    marks: TreeMarks
-    identity: tuple[int, int]
-    receipt: Receipt | None
-    standing: TreeStanding
-    digest: str
 
 
 class Loader:
@@ -86,8 +63,8 @@ class Loader:
             with read_unit(self._root(unit.root), unit.name) as reading:
                 if reading.folder is None:
                     return None
-                tree = _take(unit, reading, reading.folder, marks, children)
-                return self._load(tree) if _has_manifest(tree.source) else _nothing(unit, tree.identity, marks)
+                tree = take_tree(unit, reading, reading.folder, marks, children)
+                return self._load(tree) if has_manifest(tree.source) else _nothing(unit, tree.identity, marks)
         except NotFound:
             return None
         except MarketError as error:
@@ -97,7 +74,7 @@ class Loader:
             _log.exception("reading %s failed", unit.path)
             return _failed(unit, marks, f"{type(error).__name__}: {error}")
 
-    def _load(self, tree: _Tree) -> LoadedUnit:
+    def _load(self, tree: Tree) -> LoadedUnit:
         inspection, escaped = self._inspect(tree)
         pack = inspection.pack
         found = pack.skills if pack else ()
@@ -125,7 +102,7 @@ class Loader:
             watched=_watched(tree, skills),
         )
 
-    def _inspect(self, tree: _Tree) -> tuple[Inspection, dict[str, str]]:
+    def _inspect(self, tree: Tree) -> tuple[Inspection, dict[str, str]]:
         given = Given(tree.receipt.name, tree.receipt.version.text) if tree.receipt else Given()
         inspection = self._parse(tree, given)
         if inspection.pack is None and not given.name:
@@ -137,7 +114,7 @@ class Loader:
             inspection = inspect_pack(PartOfSource(tree.source, replaced=outside.rewritten), given)
         return inspection, dict(outside.escaped)
 
-    def _parse(self, tree: _Tree, given: Given) -> Inspection:
+    def _parse(self, tree: Tree, given: Given) -> Inspection:
         if not tree.digest:
             return inspect_pack(tree.source, given)
         key = tree.digest, tree.source.name, given
@@ -151,7 +128,7 @@ class Loader:
                     self._parsed.popitem(last=False)
         return known
 
-    def _live(self, tree: _Tree, inspection: Inspection, skill: Skill) -> LiveSkill:
+    def _live(self, tree: Tree, inspection: Inspection, skill: Skill) -> LiveSkill:
         pack = inspection.pack
         missing = self._machine.missing(*((pack.needs,) if pack else ()), skill.needs)
         state, reasons = judge(tree.standing, skill, missing, holds=self._holds)
@@ -169,39 +146,6 @@ class Loader:
             problems=(*reasons, *_problems_of(skill, inspection.problems)),
             source=SOURCE_PACK if tree.standing.is_managed else SOURCE_WORKSPACE,
         )
-
-
-def _take(unit: UnitId, reading: UnitReading, folder: Folder, marks: TreeMarks, children: frozenset[str]) -> _Tree:
-    source: Source = PartOfSource(folder.source, children) if children else folder.source
-    identity = folder.source.identity
-    standing = TreeStanding(
-        reading.receipt is not None or bool(reading.trouble),
-        tuple(sorted((*reading.changed, *reading.missing))),
-        reading.added,
-        reading.trouble,
-    )
-    digest: str = ""
-    if reading.receipt and reading.state is TreeState.INTACT:
-        digest = reading.receipt.tree_digest
-    else:
-        source, digest = _hash_tree(source)
-    return _Tree(unit, source, marks, (identity.device, identity.inode), reading.receipt, standing, digest)
-
-
-def _hash_tree(source: Source) -> tuple[Source, str]:
-    """Return a tree's digest, and the tree: a small one in memory, since it is read again for its manifests."""
-    files = source.files()
-    size = sum(file.size for file in files)
-    if size > MAX_HELD_BYTES:
-        return source, make_record(source).tree_digest if size <= MAX_HASHED_BYTES else ""
-    contents = {file.path: source.read(file.path) for file in files}
-    executables = frozenset(file.path for file in files if file.executable)
-    rows = (FileRecord(path, len(data), hashlib.sha256(data).hexdigest(), path in executables) for path, data in contents.items())
-    return MemorySource(contents, name=source.name, executables=executables), Record(tuple(rows)).tree_digest
-
-
-def _has_manifest(source: Source) -> bool:
-    return any(file.path.rpartition("/")[2].lower() in MANIFEST_NAMES for file in source.files())
 
 
 def _nothing(unit: UnitId, identity: tuple[int, int], marks: TreeMarks) -> LoadedUnit:
@@ -229,7 +173,7 @@ def _problems_of(skill: Skill, problems: tuple[Problem, ...]) -> tuple[Problem, 
     return tuple(problem for problem in problems if problem.file in files)
 
 
-def _version(tree: _Tree, pack: Pack | None) -> str:
+def _version(tree: Tree, pack: Pack | None) -> str:
     if tree.receipt:
         return tree.receipt.version.text
     return pack.version.text if pack and pack.version else ""
@@ -239,7 +183,7 @@ def _plain_name(path: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", path.rpartition("/")[2].lower()).strip("-")[:64].strip("-") or "unnamed"
 
 
-def _watched(tree: _Tree, skills: list[LiveSkill]) -> tuple[tuple[str, StatMark], ...]:
+def _watched(tree: Tree, skills: list[LiveSkill]) -> tuple[tuple[str, StatMark], ...]:
     """The files that are compared before a skill is used: manifests and entries, and the directory itself."""
     paths = {side.manifest for live in skills for side in (live.skill.command, live.skill.guide) if side}
     entries = {

@@ -6,7 +6,6 @@ When something changed is `watch.py`'s to notice.
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 import time
@@ -65,20 +64,6 @@ class Registry:
             for start in range(0, len(units), LOAD_BATCH_UNITS):
                 self.refresh(units[start : start + LOAD_BATCH_UNITS])
         return len(self._snapshot.skills)
-
-    def load_first(self) -> int:
-        """Do the first load of a process without the garbage collector, and keep what it made out of the collector's sight.
-
-        What is loaded lives as long as the process: walking it over and over took a seventh of the load, and later 100 ms a time.
-        """
-        gc.disable()
-        try:
-            count = self.load()
-        finally:
-            gc.enable()
-        gc.collect()
-        gc.freeze()
-        return count
 
     def refresh(self, units: Iterable[UnitId]) -> None:
         """Read the named units again, whatever they look like, and put the result into the snapshot at once."""
