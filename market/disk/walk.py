@@ -100,7 +100,7 @@ def open_folder(path: Path) -> Folder:
     """
     with disk_failures("open", path):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    return _walk_folder(_Walk(os.path.realpath(path)), descriptor)
+    return _walk_folder(_Walk(path), descriptor)
 
 
 def open_tree(descriptor: int, path: Path, recorded: Collection[str] = ()) -> Folder:
@@ -109,21 +109,22 @@ def open_tree(descriptor: int, path: Path, recorded: Collection[str] = ()) -> Fo
     Recorded files are always looked at; what else lies there is listed too, except caches. Odd entries are warnings here.
     """
     keep = frozenset(parent for one in recorded for parent in _with_parents(one))
-    return _walk_folder(_Walk(os.path.realpath(path), keep, installed=True), descriptor)
+    return _walk_folder(_Walk(path, keep, installed=True), descriptor)
 
 
 def _walk_folder(walk: _Walk, descriptor: int) -> Folder:
     source = FolderSource("", descriptor, ())
-    with disk_failures("read", walk.base):
+    with disk_failures("read", walk.path):
         walk.directory(descriptor, "", "", (os.curdir,))
     walked = {one.file.path: one for one in sorted(walk.files, key=lambda one: one.file.path.encode())}
-    source.name, source.walked = Path(walk.base).name, walked
-    return Folder(source, tuple(sorted(walk.left_out)), tuple(walk.problems), tuple(sorted(walk.directories)))
+    source.name, source.walked = Path(os.path.abspath(walk.path)).name, walked  # noqa: PTH100 - a link keeps its own name
+    problems = tuple(sorted(walk.problems, key=lambda problem: (problem.file, problem.rule)))
+    return Folder(source, tuple(sorted(walk.left_out)), problems, tuple(sorted(walk.directories)))
 
 
 @dataclass(slots=True)
 class _Walk:
-    base: str
+    path: Path
     keep: frozenset[str] = frozenset()
     installed: bool = False
     files: list[WalkedFile] = field(default_factory=list)
@@ -137,9 +138,13 @@ class _Walk:
             self._problem("folder-too-deep", shown)
             return
         with os.scandir(descriptor) as entries:
-            listed = sorted(entries, key=lambda entry: os.fsencode(entry.name))
-        for entry in listed:
-            self._entry(descriptor, entry, shown + entry.name, place + entry.name, above)
+            for entry in entries:
+                self._entry(descriptor, entry, shown + entry.name, place + entry.name, above)
+
+    @property
+    def base(self) -> Path:
+        """The folder without links: what a link inside must lead to. Asked only for a link, since it costs a call a part."""
+        return Path(os.path.realpath(self.path))
 
     def _entry(self, descriptor: int, entry: os.DirEntry[str], shown: str, place: str, above: tuple[str, ...]) -> None:
         if not _is_utf8(entry.name):
@@ -175,7 +180,7 @@ class _Walk:
             os.close(inner)
 
     def _link(self, name: str, shown: str, place: str, above: tuple[str, ...]) -> None:
-        target = resolve_link(self.base, place, above)
+        target = resolve_link(str(self.base), place, above)
         if target.rule:
             self._problem(target.rule, shown, target.text)
             return

@@ -116,18 +116,19 @@ def _find_standing(root: Root, name: str) -> _Standing:
 def _open_unit(root: Root, name: str) -> int | None:
     path = root.tree(name)
     try:
-        if path.is_symlink():
-            # Somebody's own link to a work folder: never made by an install, so never replaced under a reader.
-            with disk_failures("open", path):
-                return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         return lease_directory(path)
     except NotFound:
-        return None
+        if not path.is_symlink():
+            return None
+    # Somebody's own link to a work folder: never made by an install, so never replaced under a reader.
+    with suppress(NotFound), disk_failures("open", path):
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return None
 
 
 def _stands(root: Root, name: str, identity: Identity | None) -> bool:
     path = root.tree(name)
-    return path.is_symlink() or identity_at(path) == identity
+    return identity_at(path) == identity or path.is_symlink()
 
 
 def _find_receipt(root: Root, name: str, identity: Identity | None) -> tuple[Receipt | None, str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from market.disk.walk import MAX_WALK_DEPTH, open_folder, open_tree
 from market.errors import NotFound, Refused, Severity
 from market.pack.record import make_record
 from market.pack.source import MemorySource
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONTENTS = {
     "SKILL.md": b"guide",
@@ -53,6 +50,12 @@ def test_a_folder_is_the_same_tree_as_its_files_in_memory(folder: Path) -> None:
     assert opened.source.name == "my-pack"
     assert (opened.problems, opened.left_out) == ((), ())
     assert opened.directories == ("bin", "bin-extra", "bin/z")
+
+
+def test_a_folder_has_its_name_however_it_is_called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder / "bin")
+    assert {open_folder(Path(path)).source.name for path in ("..", "../../my-pack", "../bin/..")} == {"my-pack"}
+    assert open_folder(Path()).source.name == "bin"
 
 
 def test_a_path_that_is_not_listed_is_a_key_error(folder: Path) -> None:
