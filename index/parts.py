@@ -58,7 +58,9 @@ def open_parts(settings: IndexSettings, clock: Callable[[], datetime] = utc_now)
 def prepare_data(data: Path) -> Database:
     """Make the data folder where it is missing, bring its schema up to date, and return its database. Safe to do again and at once."""
     make_private(data)
-    FolderBlobs(data / BLOBS_FOLDER).create()
+    blobs = FolderBlobs(data / BLOBS_FOLDER)
+    blobs.create()
+    blobs.sweep(utc_now())
     database = open_database(data)
     migrate(database)
     return database

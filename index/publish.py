@@ -5,6 +5,7 @@ Order of durability: the blob first (an orphan is harmless), then one transactio
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -14,12 +15,14 @@ from index.store.audit import append_audit
 from index.store.releases import Standing, claim_name, find_pack, find_release, insert_release, write_documents
 from index.store.search import put_search_row
 from market.client.wire import Published, dump_problem, release_path
+from market.disk.foreign import open_canonical
 from market.errors import Conflict, InvalidInput, Refused, Severity
 from market.pack.archive_read import read_archive
 from market.pack.inspect import Given, inspect_pack
 from market.trust.verify import VerifiedPack, verify_archive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
     from index.store.blobs import FolderBlobs
     from index.store.database import Database
+    from market.disk.foreign import Canonical
+    from market.errors import Problem
     from market.names import PackName, Version
 
 
@@ -44,33 +49,51 @@ class Upload:
 def accept(database: Database, blobs: FolderBlobs, upload: Upload, account: Account, now: datetime) -> Published:
     """Make a release of an upload, or say why not.
 
+    An archive of another program is imported first, and the answer's problems say what was changed.
     Raises `Untrusted` for a damaged archive, `InvalidInput` with every problem of the pack, `Refused` for another publisher's
     name and `Conflict` for another tree under this version. The same tree again is a success with `created` False.
     """
-    verified = _verify(upload)
-    _check_publishable(verified)
-    with database.read() as connection:
-        standing = _standing(connection, verified, account)
-    if standing is None:
-        blobs.keep(upload.path, verified.archive_digest)
-        with database.write() as connection:
-            standing = _commit(connection, verified, account, now, upload.size)
-    return _answer(verified, account, standing)
+    with _canonical(upload) as archive:
+        verified = _verify(upload, archive)
+        _check_publishable(verified)
+        with database.read() as connection:
+            standing = _standing(connection, verified, account)
+        if standing is None:
+            blobs.keep(archive.path or upload.path, verified.archive_digest)
+            with database.write() as connection:
+                standing = _commit(connection, verified, account, now, archive.size)
+        return _answer(verified, account, standing, archive.changes)
 
 
-def _verify(upload: Upload) -> VerifiedPack:
+@contextmanager
+def _canonical(upload: Upload) -> Iterator[Canonical]:
+    """Yield the upload, or the import of one that another program made; it lies beside the upload, so that it can be kept."""
+    given = Given(name=upload.name, version=upload.version.text)
+    with ExitStack() as stack:
+        try:
+            archive = stack.enter_context(open_canonical(upload.stream, given, upload.path.parent))  # type: ignore[arg-type]
+        except InvalidInput as error:
+            raise _not_publishable(upload, error.message, error.problems) from None
+        yield archive
+
+
+def _verify(upload: Upload, archive: Canonical) -> VerifiedPack:
     given = Given(name=upload.name, version=upload.version.text)
     try:
-        return verify_archive(upload.stream, given)  # type: ignore[arg-type]
+        return verify_archive(archive.stream, given)
     except InvalidInput as error:
         # The author wants to see everything at once, warnings and refusals too; only a broken pack pays for the second look.
-        inspection = inspect_pack(read_archive(upload.stream), given)  # type: ignore[arg-type]
-        raise InvalidInput(
-            f"{upload.name} {upload.version} can't be published",
-            why=error.message,
-            hint="run `market check` on the folder",
-            problems=inspection.problems or error.problems,
-        ) from None
+        inspection = inspect_pack(read_archive(archive.stream), given)
+        raise _not_publishable(upload, error.message, inspection.problems or error.problems) from None
+
+
+def _not_publishable(upload: Upload, why: str, problems: tuple[Problem, ...]) -> InvalidInput:
+    return InvalidInput(
+        f"{upload.name} {upload.version} can't be published",
+        why=why,
+        hint="run `market check` on the folder",
+        problems=problems,
+    )
 
 
 def _check_publishable(verified: VerifiedPack) -> None:
@@ -128,7 +151,9 @@ def _commit(
     return None
 
 
-def _answer(verified: VerifiedPack, account: Account, standing: Standing | None) -> Published:
+def _answer(
+    verified: VerifiedPack, account: Account, standing: Standing | None, changes: tuple[Problem, ...]
+) -> Published:
     version = standing.version if standing else verified.version.text
     return Published(
         name=verified.name,
@@ -138,5 +163,5 @@ def _answer(verified: VerifiedPack, account: Account, standing: Standing | None)
         archive_digest=standing.archive_digest if standing else verified.archive_digest,
         url=release_path(verified.name, version),
         created=standing is None,
-        problems=tuple(dump_problem(problem) for problem in verified.problems),
+        problems=tuple(dump_problem(problem) for problem in (*changes, *verified.problems)),
     )

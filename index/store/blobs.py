@@ -6,19 +6,22 @@ Whether anything still refers to a blob isn't known here.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 from index.store.database import make_private
-from market.errors import MarketError, NotFound, Refused, Unavailable
+from market.disk.atomic import fsync_directory
+from market.disk.failures import disk_failures
+from market.errors import NotFound
+from market.web.bodies import storage_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from datetime import datetime
     from pathlib import Path
 
     from market.names import Digest
 
 SHARDS = 256
+STALE_UPLOAD_SECONDS = 24 * 3600
 
 
 class FolderBlobs:
@@ -30,13 +33,20 @@ class FolderBlobs:
 
     def create(self) -> None:
         """Make the folders, all shards at once, so that keeping a blob syncs one directory and not three."""
-        with blob_failures():
-            for path in (self._folder, self.incoming):
-                make_private(path)
+        make_private(self._folder)
+        make_private(self.incoming)
+        with disk_failures("create", self._folder):
             for shard in range(SHARDS):
                 (self._folder / "sha256" / f"{shard:02x}").mkdir(parents=True, exist_ok=True)
-            _sync(self._folder / "sha256")
-            _sync(self._folder)
+            fsync_directory(self._folder / "sha256")
+            fsync_directory(self._folder)
+
+    def sweep(self, now: datetime) -> None:
+        """Delete uploads that a killed process left behind; only old ones, since another process may be receiving."""
+        with disk_failures("clean", self.incoming):
+            for path in self.incoming.iterdir():
+                if now.timestamp() - path.stat().st_mtime > STALE_UPLOAD_SECONDS:
+                    path.unlink(missing_ok=True)
 
     def path_of(self, digest: Digest) -> Path:
         """Return where a blob is or would be."""
@@ -46,12 +56,12 @@ class FolderBlobs:
     def keep(self, arrived: Path, digest: Digest) -> None:
         """Take a finished file out of `incoming`; when this returns, the blob survives a power cut. The same blob again is fine."""
         path = self.path_of(digest)
-        with blob_failures():
-            _sync(arrived)
-            # A power cut before the folder's sync loses the name only: an orphan, or no file at all, and never half of one.
+        with storage_failures():
+            _sync_file(arrived)
             arrived.chmod(0o444)
+            # A power cut before the folder's sync loses the name only: an orphan, or no file at all, and never half of one.
             arrived.replace(path)
-            _sync(path.parent)
+            fsync_directory(path.parent)
 
     def open(self, digest: Digest) -> BinaryIO:
         """Open a blob for reading."""
@@ -68,31 +78,8 @@ class FolderBlobs:
             return None
 
 
-@contextmanager
-def blob_failures() -> Iterator[None]:
-    """Turn the file system's errors into ours."""
-    try:
-        yield
-    except PermissionError as error:
-        raise Refused(
-            f"the index can't write {error.filename}",
-            why=str(error.strerror),
-            hint="check the owner and mode of the data folder",
-        ) from error
-    except OSError as error:
-        raise _no_room(error) from error
-
-
-def _no_room(error: OSError) -> MarketError:
-    return Unavailable(
-        "the index can't store the archive",
-        why=f"{error.strerror}: {error.filename}",
-        hint="check the disk of the data folder",
-    )
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -16,7 +16,8 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from index.settings import DATABASE_TIMEOUT_SECONDS
-from market.errors import MarketError, Refused, Unavailable
+from market.disk.failures import disk_failures
+from market.errors import MarketError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,12 @@ _PRAGMAS = (
     "synchronous=FULL",
     "foreign_keys=ON",
     f"busy_timeout={int(DATABASE_TIMEOUT_SECONDS * 1000)}",
+)
+_FAILURES = (
+    (("locked", "busy"), "the index's database is busy", "try again in a moment"),
+    (("full",), "the index's disk is full", "make room in the index's data folder"),
+    (("readonly", "unable to open"), "the index's database can't be opened", "check the owner and mode of the data folder"),
+    (("not a database", "malformed"), "the index's database is damaged", "restore it from a backup"),
 )
 
 
@@ -93,17 +100,8 @@ def sql_failures() -> Iterator[None]:
 
 def _known_failure(error: BaseException | None) -> MarketError | None:
     text = str(error)
-    if "locked" in text or "busy" in text:
-        return Unavailable("the index's database is busy", why=text, hint="try again in a moment")
-    if "full" in text:
-        return Unavailable("the index's disk is full", why=text, hint="make room in the index's data folder")
-    if "readonly" in text or "unable to open" in text:
-        return Refused(
-            "the index's database can't be written", why=text, hint="check the owner and mode of the data folder"
-        )
-    if "not a database" in text or "malformed" in text:
-        return Unavailable("the index's database is damaged", why=text, hint="restore it from a backup")
-    return None
+    found = next(((message, hint) for words, message, hint in _FAILURES if any(word in text for word in words)), None)
+    return None if found is None else Unavailable(found[0], why=text, hint=found[1])
 
 
 def _set_up(connection: Any, _record: object) -> None:
@@ -119,5 +117,6 @@ def _begin(connection: Connection) -> None:
 
 def make_private(folder: Path) -> None:
     """Create a folder that only this user can enter."""
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
+    with disk_failures("create", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)

@@ -20,7 +20,7 @@ _INSERT = text(
     "INSERT INTO search (rowid, name, skills, summary, words) VALUES (:pack_id, :name, :skills, :summary, :words)"
 )
 _EXACT = text("SELECT id FROM packs WHERE name = :name AND latest != ''")
-# A word in the name says most, one in a skill's name more than one in the texts.
+# Within the texts: a word in a skill's name says more than one in the summary, and that more than one in the rest.
 _WORDS = text(
     "SELECT rowid FROM search WHERE search MATCH :match ORDER BY bm25(search, 10.0, 5.0, 3.0, 1.0), rowid LIMIT :cap"
 )
@@ -47,14 +47,16 @@ def put_search_row(connection: Connection, pack_id: int, pack: Pack) -> None:
 
 
 def match_packs(connection: Connection, name: str, match: Match | None) -> list[int]:
-    """Return the ids of the packs that match, best first: the exact name, whole words, names and words that begin so.
+    """Return the ids of the packs that match, best first: the exact name, whole words in names, whole words anywhere, beginnings.
 
     Each step is capped, and so is the whole.
     """
     found = dict.fromkeys(connection.execute(_EXACT, {"name": name}).scalars())
     cap = MAX_SEARCH_MATCHES
     if match is not None:
-        found |= dict.fromkeys(connection.execute(_WORDS, {"match": match.words, "cap": cap}).scalars())
+        # Weights alone don't put names first: BM25 levels off, and a short text that repeats a word overtakes them.
+        for expression in (f"name : ({match.words})", match.words):
+            found |= dict.fromkeys(connection.execute(_WORDS, {"match": expression, "cap": cap}).scalars())
     if name:
         found |= dict.fromkeys(
             connection.execute(_NAMES, {"low": name, "high": name + _AFTER_ANY_NAME_CHARACTER, "cap": cap}).scalars()

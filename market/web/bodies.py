@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from market.errors import InvalidInput
+from market.errors import InvalidInput, Unavailable
 from market.names import Digest
 from market.web.problems import BodyTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from starlette.types import Receive, Scope
@@ -42,12 +42,14 @@ async def receive_body(scope: Scope, receive: Receive, folder: Path, *, limit_by
     Raises `BodyTooLarge` before reading where Content-Length already says so, and as soon as the limit is passed otherwise.
     """
     _check_length(scope, limit_bytes)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False) as stream:
-        path = folder / stream.name
-        try:
+    with storage_failures():
+        stream = tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False)  # noqa: SIM115 - closed below
+    path = folder / stream.name
+    try:
+        with stream:
             yield await _receive_into(stream, path, receive, limit_bytes)
-        finally:
-            path.unlink(missing_ok=True)
+    finally:
+        path.unlink(missing_ok=True)
 
 
 async def receive_bytes(scope: Scope, receive: Receive, *, limit_bytes: int = MAX_SMALL_BODY_BYTES) -> bytes:
@@ -67,8 +69,10 @@ async def _receive_into(stream: IO[bytes], path: Path, receive: Receive, limit_b
         size += len(piece)
         _check_size(size, limit_bytes)
         digest.update(piece)
-        stream.write(piece)
-    stream.flush()
+        with storage_failures():
+            stream.write(piece)
+    with storage_failures():
+        stream.flush()
     return Body(stream, path, size, Digest(f"sha256:{digest.hexdigest()}"))
 
 
@@ -80,6 +84,16 @@ async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
             raise _Disconnected("the connection ended before the body did")
         yield message.get("body", b"")
         more = message.get("more_body", False)
+
+
+@contextmanager
+def storage_failures() -> Iterator[None]:
+    """Turn the file system's errors while serving into `Unavailable`: they aren't the caller's fault, nor the paths theirs to see."""
+    try:
+        yield
+    except OSError as error:
+        hint = "try again; if it stays, the server's operator has to look at its disk"
+        raise Unavailable("the server can't store what was sent", why=error.strerror or "", hint=hint) from error
 
 
 def _check_length(scope: Scope, limit_bytes: int) -> None:

@@ -56,8 +56,11 @@ def load_app(target: str) -> ASGIApp:
     try:
         return cast("ASGIApp", getattr(importlib.import_module(module), name)())
     except Exception as exception:
+        error = known_error(exception)
+        if error is not exception:
+            error = MarketError("the server can't start", why="a fault of its own", hint="the log on stderr says which")
         if failure_file := load_launch().failure_file:
-            Path(failure_file).write_text(json.dumps(dump_error(known_error(exception)), default=str))
+            Path(failure_file).write_text(json.dumps(dump_error(error), default=str))
         raise SystemExit(1) from None
 
 

@@ -9,6 +9,7 @@ import http.client
 import logging
 import logging.config
 import os
+import signal
 import tempfile
 import threading
 import time
@@ -43,7 +44,10 @@ class _Server(MPServer):
 
     def startup(self, *arguments: Any, **options: Any) -> None:
         """Start the children, then the watcher. Not before: a fork while a second thread runs may copy a held lock."""
+        hang_up = signal.getsignal(signal.SIGHUP)
         super().startup(*arguments, **options)  # type: ignore[no-untyped-call]
+        # Granian would reload where its terminal goes away, and stay; nohup still means to stay.
+        signal.signal(signal.SIGHUP, hang_up if hang_up is signal.SIG_IGN else self.signal_handler_interrupt)
         threading.Thread(target=self._started, daemon=True, name="ready").start()
 
 

@@ -64,11 +64,12 @@ def test_too_large_limit_means_the_largest(index: AnIndex) -> None:
 
 
 def test_exact_name_comes_first_then_names_then_texts(index: AnIndex) -> None:
-    publish(index, "probe-disk-deeply", "Looks at a disk, disk, disk.")
-    publish(index, "other", "Says much about the disk.")
-    publish(index, "disk", "Nothing to see.")
+    publish(index, "probe-disk-deeply", "Looks at many things at great length, one after the other, in no order that anybody could name.")
+    publish(index, "other", "A disk, the disk, disk by disk.")
+    publish(index, "disk", "Nothing to see here, though it takes many words to say so, and then some more words on top of these.")
     publish(index, "diskette", "Old medium.")
-    assert names(index, "disk") == ["disk", "probe-disk-deeply", "other", "diskette"]
+    publish(index, "disk-disk", "Twice.")
+    assert names(index, "disk") == ["disk", "disk-disk", "probe-disk-deeply", "other", "diskette"]
     assert names(index, "Disk") == names(index, "disk")
 
 

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from index.pages.show import is_web_link, show_time
+from index.pages.show import is_web_link, show_release, show_time
+from market.client.wire import PackDocument, ReleaseDocument, pack_path, parse_document, release_path
 from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md, a_source
 from tests.index.builders import AnIndex, a_described_source
 
@@ -138,6 +140,14 @@ def test_searched_text_is_escaped(index: AnIndex) -> None:
 @pytest.mark.parametrize(("url", "is_link"), [("https://a.b/c", True), ("http://a", True), ("javascript:alert(1)", False), ("//a.b", False), ("data:x", False), ("", False), ("https://", False), ("http://[", False)])
 def test_which_links_of_a_manifest_become_links(url: str, is_link: bool) -> None:
     assert is_web_link(url) is is_link
+
+
+def test_link_of_another_kind_is_left_out(index: AnIndex) -> None:
+    index.publish()
+    pack = parse_document(PackDocument, index.get(pack_path("echo-args")).json)
+    release = parse_document(ReleaseDocument, index.get(release_path("echo-args", "1.0.0")).json)
+    release = replace(release, homepage="javascript:alert(1)", repository="https://example.org/x")
+    assert show_release(pack, release, (), is_pinned=False).links == (("Repository", "https://example.org/x"),)
 
 
 def test_time_for_people() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,7 +18,7 @@ from index.store.database import DATABASE_NAME, Database, migrate, open_database
 from index.store.inline import InlineReader
 from index.store.lanes import Lanes
 from index.store.schema import metadata, publishers
-from market.errors import NotFound, Refused, Unavailable
+from market.errors import NotFound, Unavailable
 from market.names import Digest
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ def test_reader_sees_one_state_and_does_not_wait_for_a_writer(database: Database
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("database is locked", Unavailable), ("database or disk is full", Unavailable), ("attempt to write a readonly database", Refused),
-     ("unable to open database file", Refused), ("file is not a database", Unavailable), ("database disk image is malformed", Unavailable)],
+    [("database is locked", Unavailable), ("database or disk is full", Unavailable), ("attempt to write a readonly database", Unavailable),
+     ("unable to open database file", Unavailable), ("file is not a database", Unavailable), ("database disk image is malformed", Unavailable)],
 )  # fmt: skip
 def test_failures_of_the_driver_become_ours(database: Database, text: str, kind: type[Exception]) -> None:
     with pytest.raises(kind), database.read():
@@ -141,13 +142,13 @@ def test_inline_reader_sees_each_commit_and_cannot_write(database: Database, tmp
     document = reader.document("/x")
     assert document is not None
     assert (document.body, document.etag) == (b"\x00\xff", b'"e"')
-    with pytest.raises(Refused):
+    with pytest.raises(Unavailable):
         _execute(reader, "DELETE FROM documents")
     reader.close()
 
 
 def test_inline_reader_creates_no_database(tmp_path: Path) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(Unavailable):
         InlineReader(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -186,6 +187,14 @@ def test_missing_blob(blobs: FolderBlobs) -> None:
     assert blobs.size_of(DIGEST) is None
     with pytest.raises(NotFound):
         blobs.open(DIGEST)
+
+
+def test_only_old_leftovers_are_swept(blobs: FolderBlobs) -> None:
+    arrived = arrive(blobs)
+    blobs.sweep(datetime.now(UTC))
+    assert arrived.exists()
+    blobs.sweep(datetime.now(UTC) + timedelta(days=2))
+    assert not arrived.exists()
 
 
 def test_blob_that_cannot_be_stored_is_said(blobs: FolderBlobs) -> None:

@@ -65,3 +65,9 @@ def test_small_body(pieces: list[bytes], status: int) -> None:
     assert answer.status == status
     if status == 200:
         assert answer.body == b"0123456789"
+
+
+def test_folder_that_cannot_be_written_is_the_servers_fault_and_no_path_is_told(tmp_path: Path) -> None:
+    answer = ask(storing(tmp_path / "gone"), "PUT", "/", body=b"x")
+    assert answer.status == 503
+    assert str(tmp_path) not in answer.text
