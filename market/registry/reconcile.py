@@ -88,9 +88,13 @@ def _claim_again(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None]) 
     ranks = {root: number for number, root in enumerate(before.roots)}
     for name, added in fresh.items():
         kept = [claim for claim in claims.get(name, ()) if claim.unit not in changed]
-        claims[name] = tuple(sorted([*kept, *added], key=lambda claim: _rank(ranks, claim)))
-        if not claims[name]:
-            del claims[name]
+        wanted = [*kept, *added]
+        if len(wanted) > 1:
+            wanted.sort(key=lambda claim: _rank(ranks, claim))
+        if wanted:
+            claims[name] = tuple(wanted)
+        else:
+            claims.pop(name, None)
     return claims, list(fresh)
 
 
@@ -116,7 +120,8 @@ def _assign(name: str, claims: tuple[Claim, ...]) -> dict[str, LiveSkill]:
     assigned: dict[str, LiveSkill] = {}
     for claim in claims:
         if not assigned:
-            assigned[name] = replace(claim.skill, key=name)
+            # The loader has set the plain key already; copying ten thousand skills for nothing would be felt.
+            assigned[name] = claim.skill if claim.skill.key == name else replace(claim.skill, key=name)
             continue
         key = next(key for key in _qualified_keys(name, claim) if key not in assigned)
         state = State.SHADOWED if claim.skill.is_runnable else claim.skill.state
