@@ -15,8 +15,12 @@ depends_on = None
 INSTALLABLE: Any = {"sqlite_where": sa.text("latest != ''"), "postgresql_where": sa.text("latest != ''")}
 
 
-def text(name: str, **options: object) -> sa.Column[str]:
-    return sa.Column(name, sa.Text(), nullable=False, **options)  # type: ignore[arg-type]
+def text(name: str, *, unique: bool = False) -> sa.Column[str]:
+    return sa.Column(name, sa.Text(), nullable=False, unique=unique)
+
+
+def texts(*names: str) -> list[sa.Column[str]]:
+    return [text(name) for name in names]
 
 
 def number(name: str, target: str = "") -> sa.Column[int]:
@@ -28,66 +32,58 @@ def identity() -> sa.Column[int]:
 
 
 def upgrade() -> None:
-    op.create_table("publishers", identity(), text("name", unique=True), text("created_at"))
-    op.create_table(
-        "tokens",
-        identity(),
-        number("publisher_id", "publishers.id"),
-        text("secret_sha256", unique=True),
-        text("prefix"),
-        text("label"),
-        text("scopes"),
-        text("created_at"),
-        text("expires_at"),
-        text("last_used_at"),
-        text("revoked_at"),
-    )
-    op.create_table(
-        "packs",
-        identity(),
-        text("name", unique=True),
-        number("publisher_id", "publishers.id"),
-        text("latest"),
-        text("summary"),
-        number("skills"),
-        text("updated_at"),
-        sa.Index("packs_by_update", "updated_at", "id", **INSTALLABLE),
-    )
-    op.create_table(
-        "releases",
-        identity(),
-        number("pack_id", "packs.id"),
-        text("version"),
-        text("canonical_version"),
-        text("state"),
-        text("yanked_reason"),
-        text("published_at"),
-        number("token_id", "tokens.id"),
-        text("tree_digest"),
-        text("requires"),
-        text("needs"),
-        text("manifest"),
-        sa.UniqueConstraint("pack_id", "canonical_version"),
-    )
-    op.create_table(
-        "files",
-        identity(),
-        number("release_id", "releases.id"),
-        text("kind"),
-        text("digest"),
-        number("size"),
-        sa.UniqueConstraint("release_id", "kind"),
-        sa.Index("files_by_digest", "digest"),
-    )
+    create_accounts()
+    create_packs()
     op.create_table(
         "documents",
         sa.Column("path", sa.Text(), primary_key=True),
         text("etag"),
         sa.Column("body", sa.LargeBinary(), nullable=False),
     )
-    op.create_table("audit", identity(), text("at"), text("publisher"), text("act"), text("subject"), text("details"))
     # `prefix` keeps the last, half-typed word of a query cheap; porter lets "cleaning" find "clean".
     op.execute(
         "CREATE VIRTUAL TABLE search USING fts5(name, skills, summary, words, "
         "tokenize = 'porter unicode61 remove_diacritics 2', prefix = '2 3')"
+    )
+
+
+def create_accounts() -> None:
+    op.create_table("publishers", identity(), text("name", unique=True), text("created_at"))
+    op.create_table(
+        "tokens",
+        identity(),
+        number("publisher_id", "publishers.id"),
+        text("secret_sha256", unique=True),
+        *texts("prefix", "label", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at"),
+    )
+    op.create_table("audit", identity(), *texts("at", "publisher", "act", "subject", "details"))
+
+
+def create_packs() -> None:
+    op.create_table(
+        "packs",
+        identity(),
+        text("name", unique=True),
+        number("publisher_id", "publishers.id"),
+        *texts("latest", "summary", "updated_at"),
+        number("skills"),
+        sa.Index("packs_by_update", "updated_at", "id", **INSTALLABLE),
+    )
+    op.create_table(
+        "releases",
+        identity(),
+        number("pack_id", "packs.id"),
+        *texts("version", "canonical_version", "state", "yanked_reason", "published_at"),
+        number("token_id", "tokens.id"),
+        *texts("tree_digest", "requires", "needs", "manifest"),
+        sa.UniqueConstraint("pack_id", "canonical_version"),
+    )
+    op.create_table(
+        "files",
+        identity(),
+        number("release_id", "releases.id"),
+        *texts("kind", "digest"),
+        number("size"),
+        sa.UniqueConstraint("release_id", "kind"),
+        sa.Index("files_by_digest", "digest"),
     )
