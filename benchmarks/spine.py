@@ -166,7 +166,7 @@ def _install_table(folder: Path, home: Path) -> Table:
     )
     start = repeat(lambda _: market(home, "list", "--root", folder / "roots/0"), INSTALLS)
     unzip = repeat(
-        lambda number: subprocess.run(["unzip", "-q", str(archive), "-d", str(folder / f"unzip/{number}")], check=True),
+        lambda number: subprocess.run(["unzip", "-q", str(archive), "-d", str(folder / f"unzip-{number}")], check=True),
         INSTALLS,
     )
     table.add(
