@@ -70,7 +70,7 @@ def packs() -> Iterator[tuple[str, str, Source]]:
     yield "drop-tables", "0.9.0", command("drop_tables", "Delete tables of a database for good.", "dangerous")
     guide = {"SKILL.md": a_skill_md("review-pull-request", "Review a pull request. Use when asked for a code review.", body=GUIDE_BODY)}
     yield "review-pull-request", "2.0.0", a_source({**guide, "references/style.md": b"# Style\n" * 200, "LICENSE": b"MIT\n" * 30})
-    yield "disk-space-report", "1.0.0", command("check_disk", "检查磁盘空间，找出最大的目录。", "safe")
+    yield "disk-space-report", "1.0.0", command("check_disk", "检查磁盘空间", "safe")
     hostile = {"SKILL.md": a_skill_md("hostile", "x", body=f"{ATTACK}\n\n[x](javascript:alert(1))\n\n![y](https://evil.example/y.png)\n")}
     yield "hostile", "1.0.0", a_source({**hostile, "pack.yaml": f"name: hostile\nversion: 1.0.0\nsummary: {json.dumps(ATTACK)}\n".encode()})
 
@@ -253,7 +253,7 @@ def test_everything_is_reached_by_keyboard(watched: Watched) -> None:
     for _ in range(10):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.innerText || document.activeElement.name || document.activeElement.tagName"))
-    assert ["q", "Search", "hostile"] == [item for item in reached if item in ("q", "Search", "hostile")]
+    assert [item for item in reached if item in ("q", "Search", "hostile")] == ["q", "Search", "hostile"]
 
 
 @pytest.mark.parametrize("width", [360, 1100])
