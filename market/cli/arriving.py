@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from market.cli.building import build_folder, parse_given
+from market.cli.importing import open_archive
 from market.cli.network import open_index
 from market.cli.targets import existing_path, folder_hint, is_path
-from market.disk.failures import disk_failures
 from market.errors import MarketError, NotFound, Unavailable
-from market.installer.acquire import acquire_archive, acquire_first
+from market.installer.acquire import acquire_archive, acquire_first, acquire_imported
 from market.installer.receipt import Origin
 from market.names import parse_requirement
 from market.pack.inspect import Given
@@ -42,9 +42,7 @@ def _from_disk(stack: ExitStack, path: Path, given: Given) -> Arrival:
         draft = stack.enter_context(build_folder(path, given))
         version = str(draft.pack.version or "")
         return acquire_archive(draft.stream, Given(name=draft.pack.name, version=version), Origin("folder", location))
-    with disk_failures("read", path):
-        stream = stack.enter_context(path.open("rb"))
-        return acquire_archive(stream, given, Origin("archive", location))
+    return acquire_imported(stack.enter_context(open_archive(path, given)), Origin("archive", location))
 
 
 def _with_hint(error: MarketError, hint: str) -> MarketError:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from market.disk.failures import disk_failures
+from market.disk.foreign import SCRATCH_MEMORY_BYTES
 from market.disk.walk import open_folder
 from market.errors import Severity, Untrusted
 from market.pack.archive_read import read_archive
+from market.pack.importer import import_archive
 from market.pack.inspect import Given, inspect_pack
 
 if TYPE_CHECKING:
@@ -58,8 +61,19 @@ def _check_archive(path: Path, given: Given) -> Verdict:
     with disk_failures("read", path), path.open("rb") as stream:
         try:
             inspection = inspect_pack(read_archive(stream), given)
-        except Untrusted as error:
-            if not error.problems:
-                raise
-            return Verdict(path, None, error.problems)
+        except Untrusted:
+            return _check_foreign(path, stream, given)
         return Verdict(path, inspection.pack, inspection.problems)
+
+
+def _check_foreign(path: Path, stream: BinaryIO, given: Given) -> Verdict:
+    """Inspect what an import would make of an archive that isn't canonical; its changes are warnings."""
+    try:
+        with tempfile.SpooledTemporaryFile(SCRATCH_MEMORY_BYTES) as scratch:
+            imported = import_archive(stream, cast("BinaryIO", scratch))
+            inspection = inspect_pack(imported.source, given)
+    except Untrusted as error:
+        if not error.problems:
+            raise
+        return Verdict(path, None, error.problems)
+    return Verdict(path, inspection.pack, (*imported.changes, *inspection.problems))

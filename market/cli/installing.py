@@ -6,7 +6,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from market.cli.importing import change_lines
 from market.cli.live import Shown, await_hosts, host_lines
+from market.cli.report import dump_problems
 from market.cli.text import count_text, size_text
 from market.installer.receipt import load_receipts
 from market.installer.transaction import install_packs, lock_root
@@ -111,6 +113,7 @@ def _arrival_document(arrival: Arrival, change: Change | None) -> dict[str, Any]
         "files": [
             {"path": file.path, "size": file.size, "executable": file.executable} for file in verified.record.files
         ],
+        "changes": dump_problems(arrival.changes),
     }
 
 
@@ -127,4 +130,5 @@ def _arrival_lines(arrival: Arrival, change: Change | None, root: Root, dry_run:
     owner = f" by {arrival.publisher}" if arrival.publisher else ""
     kept = f"; the edited files are kept in {change.backup}" if change and change.backup else ""
     head = f"{act} {verified.name} {verified.version}{old} {size} from {source}{owner} into {root.path}{kept}"
-    return [head, *(f"  {file.path}  {file.size} B" for file in verified.record.files if dry_run)]
+    changes = change_lines(arrival.changes)
+    return [head, *changes, *(f"  {file.path}  {file.size} B" for file in verified.record.files if dry_run)]

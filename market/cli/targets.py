@@ -9,7 +9,7 @@ from pathlib import Path
 
 from market.errors import InvalidInput, NotFound
 
-ARCHIVE_SUFFIX = ".zip"
+ARCHIVE_SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz", ".tar")
 MAX_ARGS_BYTES = 16 * 1024 * 1024
 
 
@@ -20,7 +20,9 @@ def is_path(text: str) -> bool:
     (True, True, False, False)
     """
     return (
-        text.startswith((".", "/", "~")) or ("/" in text and not text.startswith("@")) or text.endswith(ARCHIVE_SUFFIX)
+        text.startswith((".", "/", "~"))
+        or ("/" in text and not text.startswith("@"))
+        or text.endswith(ARCHIVE_SUFFIXES)
     )
 
 

@@ -52,7 +52,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """The answer to an upload or install through the host: what changed, and the pack's skills as they stand now."""
+    """The answer to an upload or install through the host: what changed, and what was changed in an archive to make a pack of it."""
 
     name: str
     version: str
@@ -60,6 +60,7 @@ class Arrived:
     root: str = ""
     tree_digest: str = ""
     live_ms: float = 0.0
+    problems: tuple[dict[str, Any], ...] = ()
 
 
 def skills_path() -> str:

@@ -16,8 +16,10 @@ from market.client.cache import ArchiveCache
 from market.client.host_wire import Arrived
 from market.client.index_client import IndexClient
 from market.client.settings import load_settings
+from market.client.wire import dump_problem
+from market.disk.foreign import open_canonical
 from market.errors import InvalidInput, MarketError, NotFound
-from market.installer.acquire import acquire_archive, acquire_first
+from market.installer.acquire import acquire_first, acquire_imported
 from market.installer.listing import list_installed
 from market.installer.receipt import Origin, load_receipt
 from market.installer.root import Root, open_root
@@ -63,11 +65,12 @@ class Marketplace:
         return self._audited(caller, "marketplace_install", {"requirement": requirement, "root": str(where.path)}, act)
 
     def upload(self, caller: Caller, stream: BinaryIO, given: Given, root: str = "") -> Arrived:
-        """Install an archive that was sent."""
+        """Install an archive that was sent; one of another program is imported, and the answer says what was changed."""
         where = self._root(root)
 
         def act() -> Arrived:
-            return self._place(acquire_archive(stream, given, Origin("upload", caller.name)), where)
+            with open_canonical(stream, given) as archive:
+                return self._place(acquire_imported(archive, Origin("upload", caller.name)), where)
 
         return self._audited(
             caller, "marketplace_upload", {"name": given.name, "version": given.version, "root": str(where.path)}, act
@@ -101,8 +104,8 @@ class Marketplace:
             change = install_packs(locked, [arrival], datetime.now(UTC))[0]
         started = time.perf_counter()
         self.registry.refresh_names(str(where.path), [change.name])
-        tree = arrival.verified.tree_digest
-        return Arrived(change.name, change.new_version, change.action, str(where.path), tree, _since(started))
+        tree, problems = arrival.verified.tree_digest, tuple(map(dump_problem, arrival.changes))
+        return Arrived(change.name, change.new_version, change.action, str(where.path), tree, _since(started), problems)
 
     def _indexes(self, name: str) -> list[IndexClient]:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from market.client.index_client import IndexClient
     from market.client.wire import PackDocument, ReleaseDocument, ReleaseSummary
+    from market.disk.foreign import Canonical
     from market.names import Requirement
 
 
@@ -33,7 +34,9 @@ def acquire(index: IndexClient, requirement: Requirement) -> Arrival:
     release = index.release(document.name, chosen.version)
     promise = _promise(document, chosen, release)
     verified = verify_archive(index.download_archive(release), Given(), promise)
-    return Arrival(verified, str(parse_publisher_name(document.publisher)), Origin("index", release.archive.url, index.url))
+    return Arrival(
+        verified, str(parse_publisher_name(document.publisher)), Origin("index", release.archive.url, index.url)
+    )
 
 
 def acquire_first(indexes: Sequence[IndexClient], requirement: Requirement) -> Arrival:
@@ -54,6 +57,11 @@ def acquire_first(indexes: Sequence[IndexClient], requirement: Requirement) -> A
 def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher: str = "") -> Arrival:
     """Verify an archive that came from elsewhere than an index. `stream` must stay open until it is installed."""
     return Arrival(verify_archive(stream, given), publisher, origin)
+
+
+def acquire_imported(archive: Canonical, origin: Origin) -> Arrival:
+    """Verify an archive that may have been imported; the arrival says what was changed."""
+    return Arrival(verify_archive(archive.stream, archive.given), "", origin, archive.changes)
 
 
 def _promise(document: PackDocument, chosen: ReleaseSummary, release: ReleaseDocument) -> Promise:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from market.errors import Problem
     from market.installer.receipt import Origin
     from market.installer.root import Root
 
@@ -29,11 +30,15 @@ LOCK_TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A verified pack that shall be installed. `publisher` is empty where no index vouches for one."""
+    """A verified pack that shall be installed. `publisher` is empty where no index vouches for one.
+
+    `changes` says what was changed to make a pack of an archive that another program wrote.
+    """
 
     verified: VerifiedPack
     publisher: str
     origin: Origin
+    changes: tuple[Problem, ...] = ()
 
 
 class LockedRoot:

@@ -48,35 +48,55 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The central directory: where it starts, and its rows."""
+    """The central directory: where it starts, and its rows. `comment` is the archive's, empty in a canonical one."""
 
     offset: int
     rows: tuple[Row, ...]
+    comment: bytes = b""
 
 
-def read_directory(stream: BinaryIO) -> Directory:
-    """Find the end record, which must be the last 22 bytes, and read the directory that it points to; raises `Untrusted`."""
+def read_directory(stream: BinaryIO, *, max_comment_bytes: int = 0, max_rows: int = MAX_FILES) -> Directory:
+    """Find the end record and read the directory that it points to; raises `Untrusted`.
+
+    The record is the last 22 bytes. Only for foreign archives a comment may follow it, up to `max_comment_bytes`.
+    """
     size = stream.seek(0, 2)
     if size > MAX_ARCHIVE_BYTES:
         raise _refuse("archive-too-large", f"the archive has {size:,} bytes, more than {MAX_ARCHIVE_BYTES:,}")
     stream.seek(max(size - END.size, 0))
-    end = stream.read(END.size)
+    end, comment_text = stream.read(END.size), b""
     if len(end) < END.size or not end.startswith(END_SIGNATURE):
-        raise _explain_missing_end(stream, size)
+        end, comment_text = _find_commented_end(stream, size, max_comment_bytes)
     _, disk, first_disk, here, count, directory_size, offset, comment = END.unpack(end)
-    if comment:
+    if comment != len(comment_text):
         raise _refuse("archive-comment", "the end record announces a comment")
     if here == 0xFFFF or count == 0xFFFF or directory_size == 0xFFFFFFFF or offset == 0xFFFFFFFF:
         raise _refuse("archive-zip64", "the end record points to a zip64 record")
     if disk or first_disk or here != count:
         raise _refuse("archive-multi-disk", "the end record speaks of several disks")
-    if count > MAX_FILES:
-        raise _refuse("archive-too-many", f"the archive holds {count:,} files, more than {MAX_FILES:,}")
+    if count > max_rows:
+        raise _refuse("archive-too-many", f"the archive holds {count:,} files, more than {max_rows:,}")
     if not count:
         raise _refuse("archive-empty", "the archive holds no files")
-    _check_position(stream, size - END.size, directory_size, offset)
+    _check_position(stream, size - END.size - len(comment_text), directory_size, offset)
     stream.seek(offset)
-    return Directory(offset, tuple(_read_rows(stream.read(directory_size), count)))
+    return Directory(offset, tuple(_read_rows(stream.read(directory_size), count)), comment_text)
+
+
+def _find_commented_end(stream: BinaryIO, size: int, max_comment_bytes: int) -> tuple[bytes, bytes]:
+    """Return an end record that a comment follows, and the comment; raises where there is none or it is too long."""
+    stream.seek(max(size - END.size - max_comment_bytes, 0))
+    tail = stream.read()
+    # The first one that fits; another within its comment would give other readers another archive.
+    at = tail.find(END_SIGNATURE)
+    while 0 <= at <= len(tail) - END.size and max_comment_bytes:
+        end, comment = tail[at : at + END.size], tail[at + END.size :]
+        if END.unpack(end)[-1] == len(comment):
+            if END_SIGNATURE in comment:
+                raise _refuse("archive-end-records", "there are two end records")
+            return end, comment
+        at = tail.find(END_SIGNATURE, at + 1)
+    raise _explain_missing_end(stream, size)
 
 
 def _explain_missing_end(stream: BinaryIO, size: int) -> Untrusted:

@@ -8,6 +8,7 @@ Row = tuple[str, str, str, str]
 
 _RENAME = "rename the file"
 _REPACK = "unpack it and run `market archive FOLDER -o FILE`"
+_NO_FIX = "nothing needs doing"
 
 PATH_RULES: tuple[Row, ...] = (
     ("path-parts", "error", "an empty part, '.' or '..' can leave the folder that the pack is unpacked into", _RENAME),
@@ -59,4 +60,39 @@ ARCHIVE_RULES: tuple[Row, ...] = (
     ("archive-header", "error", "this field differs from the canonical form", _REPACK),
     ("archive-order", "error", "entries stand in the order of their UTF-8 paths", _REPACK),
     ("archive-crc", "error", "the bytes aren't the ones that were written", "download or copy it again"),
+    # What only a foreign archive can do; its structure is never repaired.
+    ("archive-hard-link", "error", "a hard link can name a file outside the folder", "replace the link by the file"),
+    ("archive-method", "error", "only plain and deflated files are read", _REPACK),
+    ("archive-bomb", "error", "a few bytes that become a great many are how a machine is filled up", _REPACK),
+    ("gzip-broken", "error", "the compressed bytes can't be read", "download or copy it again"),
+    ("gzip-trailing", "error", "bytes after the compressed stream are seen by some readers and not by others", _REPACK),
+    ("gzip-members", "error", "of two compressed streams some readers see the first one only", _REPACK),
+    ("tar-header", "error", "this header is not one that all readers read the same way", _REPACK),
+    ("tar-checksum", "error", "the header isn't the one that was written", "download or copy it again"),
+    ("tar-size", "error", "the size isn't a plain octal number, or is given twice and differs", _REPACK),
+    ("tar-type", "error", "contiguous files, volumes and unknown types aren't read", _REPACK),
+    ("tar-sparse", "error", "readers disagree about sparse files", _REPACK),
+    ("tar-attributes", "error", "an extended header that repeats itself, is malformed or changes how names are read", _REPACK),
+    ("tar-global", "error", "a global header changes every entry after it; only a comment is taken", _REPACK),
+    ("tar-name", "error", "the two names of an entry disagree: readers would see two packs", _REPACK),
+    ("tar-chain", "error", "of several extended headers before one entry each reader takes another one", _REPACK),
+    ("tar-folder-mode", "error", "a folder that nobody may enter", _REPACK),
+    ("tar-padding", "error", "bytes that belong to no entry can hide a second archive", _REPACK),
+    ("tar-end", "error", "the two empty blocks at the end are missing, or only one is there", "download or copy it again"),
+    ("tar-trailing", "error", "bytes after the end are seen by some readers and not by others", _REPACK),
+    # What the importer changed. Each is said, none is done silently.
+    ("import-form", "warning", "packs are stored zips: compression, times, owners, comments and extra fields are dropped", _NO_FIX),
+    ("import-wrapper", "warning", "the manifest belongs at the top of a pack", _NO_FIX),
+    ("import-junk", "warning", "written by systems and tools, not by the author", _NO_FIX),
+    ("import-dot", "warning", "a leading './' says nothing", _NO_FIX),
+    ("import-backslash", "warning", "programs on Windows write backslashes between folders", _NO_FIX),
+    ("import-unmarked", "warning", "the name is UTF-8, but isn't marked so; other readers show other letters",
+     "check the name; make the archive with a program that marks UTF-8 names"),
+    ("import-code-page", "warning", "the name was written in the code page of an old system",
+     "check the name; make the archive with a program that writes UTF-8 names"),
+    ("import-normal-form", "warning", "systems store other Unicode forms; only NFC names are one file everywhere", _NO_FIX),
+    ("import-mode", "warning", "set-user-id, set-group-id, sticky and world-writable files aren't taken over", _NO_FIX),
+    ("import-executable", "warning", "a skill's entry must be executable; the archive had lost the bit", _NO_FIX),
+    ("import-plain", "warning", "only entries and '#!' files are executable in a pack",
+     "make it the entry, or call it through its interpreter"),
 )

@@ -12,6 +12,7 @@ import pytest
 
 from tests.host.hosts import MARKET, environment, start_host
 from tests.host.index_tree import an_archive, serve_tree, write_release
+from tests.pack.foreign_makers import tar_gz, windows_zip
 from tests.registry.trees import a_command_folder
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def host(tmp_path_factory: pytest.TempPathFactory, index: str) -> Iterator[HostU
         yield running
 
 
-def test_a_folder_dropped_into_a_root_is_live_without_a_restart_and_gone_when_removed(host: HostUnderTest, tmp_path: Path) -> None:
+def test_a_folder_dropped_into_a_root_is_live_without_a_restart_and_gone_when_removed(
+    host: HostUnderTest, tmp_path: Path
+) -> None:
     pid = host.get("/healthz", role="")["pid"]
     a_command_folder(tmp_path / "dropped").rename(host.root / "dropped")
     host.wait_for(lambda: "dropped" in host.skill_keys(), 1.0)
@@ -67,7 +70,12 @@ def test_install_upgrade_and_uninstall_through_the_host_are_applied_before_the_a
     assert (upgraded["action"], upgraded["version"]) == ("upgraded", "1.1.0")
     assert host.get("/v1/skills/echo_args")["version"] == "1.1.0"
     (row,) = host.get("/v1/marketplace/installed", role="viewer")["items"]
-    assert (row["name"], row["publisher"], row["origin"]["kind"], row["state"]) == ("echo-args", "acme", "index", "intact")
+    assert (row["name"], row["publisher"], row["origin"]["kind"], row["state"]) == (
+        "echo-args",
+        "acme",
+        "index",
+        "intact",
+    )
     gone = host.ask("DELETE", "/v1/marketplace/installed/echo-args")
     assert gone.status_code == 200 and gone.json()["action"] == "removed"
     assert "echo_args" not in host.skill_keys() and host.get("/v1/marketplace/installed")["total"] == 0
@@ -85,6 +93,19 @@ def test_upload_takes_an_archive_and_registers_it(host: HostUnderTest) -> None:
     assert renamed.json()["name"] == "other-name" and renamed.json()["version"] == "3.0"
     assert host.ask("PUT", "/v1/marketplace/upload", data=b"no archive").status_code == 422
     assert host.ask("PUT", "/v1/marketplace/upload?root=/elsewhere", data=archive).status_code == 422
+
+
+def test_upload_imports_what_another_program_made_and_says_so(host: HostUnderTest) -> None:
+    answer = host.ask("POST", "/v1/marketplace/upload?name=from-windows", data=windows_zip())
+    assert answer.status_code == 200, answer.text
+    assert {problem["rule"] for problem in answer.json()["problems"]} >= {
+        "import-form",
+        "import-backslash",
+        "import-executable",
+    }
+    assert host.execute("echo_args", {"x": 1}).json()["result"] == {"x": 1}
+    evil = host.ask("PUT", "/v1/marketplace/upload", data=tar_gz({"kit/../../evil": b"x"}))
+    assert evil.status_code == 422 and evil.json()["problems"][0]["rule"] == "path-parts"
 
 
 def test_changes_are_for_admins_and_audited(host: HostUnderTest) -> None:
@@ -137,7 +158,11 @@ def test_a13_roots_from_the_environment(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("w") as stream:
         process = subprocess.Popen(
-            [MARKET, "host", "serve", "--json"], env=environment(tmp_path, **more), stdout=subprocess.PIPE, stderr=stream, text=True
+            [MARKET, "host", "serve", "--json"],
+            env=environment(tmp_path, **more),
+            stdout=subprocess.PIPE,
+            stderr=stream,
+            text=True,
         )
     try:
         ready = json.loads(process.stdout.readline())  # type: ignore[union-attr]
@@ -157,7 +182,11 @@ def test_a13_roots_from_the_environment(tmp_path: Path) -> None:
 
 def test_a13_the_home_s_own_root_is_made_where_none_is_named(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [MARKET, "host", "serve", "--port", "0"], env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [MARKET, "host", "serve", "--port", "0"],
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     try:
         line = process.stdout.readline()  # type: ignore[union-attr]

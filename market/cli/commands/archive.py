@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,20 +9,25 @@ import click
 
 from market.cli.building import Draft, build_folder, parse_given, warning_lines
 from market.cli.command import command, dry_run_option, given_options
+from market.cli.importing import import_draft
 from market.cli.report import dump_problems
 from market.cli.roots import find_installed, root_option
+from market.cli.saving import save_draft
+from market.cli.targets import existing_path
 from market.cli.text import count_text, size_text
-from market.disk.failures import disk_failures
-from market.errors import Conflict
+from market.errors import InvalidInput
 from market.pack.inspect import Given
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from market.cli.market import Market
     from market.cli.output import Output
 
 
 @command("archive")
-@click.argument("target", metavar="FOLDER|NAME")
+@click.argument("target", metavar="FOLDER|NAME", required=False)
+@click.option("--from", "source", default="", metavar="FILE", help="Import an archive that another program made.")
 @click.option(
     "-o", "--output", "file", default="", metavar="FILE", help="The archive to write. [default: NAME-VERSION.zip here]"
 )
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 def archive(
     market: Market,
     output: Output,
-    target: str,
+    target: str | None,
+    source: str,
     file: str,
     name: str,
     version: str,
@@ -44,18 +47,19 @@ def archive(
 ) -> None:
     r"""Make an archive of a folder, or of the installed pack of that name.
 
-    The same tree gives the same bytes everywhere.
+    The same tree gives the same bytes everywhere. With --from the tree is taken out of a .zip, .skill, .tar.gz or .tgz
+    of whatever program, and each change is said.
 
     \b
     Examples:
       market archive ./my-pack
       market archive my-pack -o /tmp/my-pack.zip
+      market archive --from Downloads/my-pack.tgz -o my-pack.zip
     """
-    folder, given = _find(market, target, parse_given(name, version), roots)
-    with build_folder(folder, given) as draft:
+    with _open(market, target, source, parse_given(name, version), roots) as draft:
         path = Path(file or f"{draft.pack.name}{f'-{draft.pack.version}' if draft.pack.version else ''}.zip")
         if not dry_run:
-            _save(draft, path)
+            save_draft(draft, path)
         document = {
             "path": str(path.absolute()),
             "name": draft.pack.name,
@@ -71,6 +75,16 @@ def archive(
         output.done(document, _lines(draft, path, dry_run))
 
 
+def _open(
+    market: Market, target: str | None, source: str, given: Given, roots: tuple[str, ...]
+) -> AbstractContextManager[Draft]:
+    if bool(target) == bool(source):
+        raise InvalidInput("name a folder or an installed pack, or a file with --from", hint="see --help")
+    if source:
+        return import_draft(existing_path(source), given)
+    return build_folder(*_find(market, target or "", given, roots))
+
+
 def _find(market: Market, target: str, given: Given, roots: tuple[str, ...]) -> tuple[Path, Given]:
     """Return the folder that is meant. A folder here wins over an installed pack: nothing but a pack's tree is read."""
     if Path(target).expanduser().is_dir():
@@ -78,20 +92,6 @@ def _find(market: Market, target: str, given: Given, roots: tuple[str, ...]) -> 
     installed = find_installed(market, target, roots)
     version = installed.receipt.version.text if installed.receipt else ""
     return installed.path, Given(name=given.name or installed.name, version=given.version or version)
-
-
-def _save(draft: Draft, path: Path) -> None:
-    if path.is_dir():
-        raise Conflict(f"{path} is a folder", hint="name a file with -o")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with disk_failures("write", path):
-        try:
-            with temporary.open("xb") as out:
-                shutil.copyfileobj(draft.stream, out)
-                os.fsync(out.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
 
 
 def _lines(draft: Draft, path: Path, dry_run: bool) -> list[str]:
