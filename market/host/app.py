@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.metadata
 import logging
 import os
 import threading
@@ -37,6 +36,7 @@ from market.run.audit import AuditLog
 from market.run.command import CommandExecutor
 from market.run.invoke import Invoker
 from market.run.pool import SupervisorPool
+from market.version import __version__
 from market.web.launch import load_launch
 from market.web.pages import Pages, send_static
 from market.web.problems import ProblemEdge
@@ -124,7 +124,10 @@ def _start(parts: HostParts, watch: Watch, pool: SupervisorPool) -> None:
     loading.start()
     loading.join(parts.settings.load_grace_seconds)
     if loading.is_alive():
-        _log.warning("the roots are still being read after %s s; skills appear as they are found", parts.settings.load_grace_seconds)
+        _log.warning(
+            "the roots are still being read after %s s; skills appear as they are found",
+            parts.settings.load_grace_seconds,
+        )
 
 
 def _load_and_watch(parts: HostParts, watch: Watch) -> None:
@@ -135,9 +138,9 @@ def _load_and_watch(parts: HostParts, watch: Watch) -> None:
 
 
 def _healthz(parts: HostParts) -> Callable[[Request], Awaitable[Response]]:
-    version = importlib.metadata.version("skill-market")
-
     async def healthz(_: Request) -> Response:
-        return json_response({"status": "ok", "pid": os.getpid(), "skills": len(parts.registry.snapshot.skills), "version": version})
+        return json_response(
+            {"status": "ok", "pid": os.getpid(), "skills": len(parts.registry.snapshot.skills), "version": __version__}
+        )
 
     return healthz

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from market.host.skill_json import dump_dropped, dump_outcome, dump_skill
 from market.model import Call, Caller, OutcomeKind, Role, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -57,7 +58,9 @@ def skill_routes(parts: HostParts) -> list[Route]:
         identified = identify(request, parts)
         body = await read_json(request, ExecuteBody, parts.settings.max_body_bytes)
         if body.road not in ("", ROAD_MODEL):
-            raise InvalidInput(f"the road {body.road[:40]!r} isn't known", hint="leave it out, or write 'model' for a model's own call")
+            raise InvalidInput(
+                f"the road {body.road[:40]!r} isn't known", hint="leave it out, or write 'model' for a model's own call"
+            )
         caller = MODEL_CALLER if body.road else identified.caller
         key = request.path_params["key"]
         call = Call(key, body.params, caller, body.road or identified.road, body.session_id, body.device_id)
@@ -76,7 +79,10 @@ async def find_skill(parts: HostParts, key: str) -> LiveSkill:
     """Return a skill as it stands on the disk now; raises `NotFound`."""
     found = await run_in(parts.disk, parts.registry.find_current, key)
     if found is None:
-        raise NotFound(f"there is no skill {key[:200]!r} here", hint="GET /v1/skills lists them; state=invalid shows what didn't load")
+        raise NotFound(
+            f"there is no skill {key[:200]!r} here",
+            hint="GET /v1/skills lists them; state=invalid shows what didn't load",
+        )
     return found
 
 
@@ -91,30 +97,36 @@ def raise_refusal(key: str, outcome: Outcome) -> None:
 
 
 def list_page(snapshot: Snapshot, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return one page of skills, in the order of keys, with the total of all matches and the address of the next page."""
+    """Return one page of skills, in the order of keys, with the total of all matches and the address of the next page.
+
+    The whole list and one pack's cost as much as the page; the filters `category` and `state` look at every candidate.
+    """
     limit = read_number(query, "limit", DEFAULT_LIMIT, MAX_LIMIT)
     state, cursor = query.get("state", ""), query.get("cursor", "")
     if state and state != ALL_STATES and state not in set(State):
         raise InvalidInput(f"the state {state[:40]!r} isn't known", hint=f"one of all, {', '.join(State)}")
-    matches = [live for live in snapshot.all_skills() if _matches(live, query.get("pack", ""), query.get("category", ""), state)]
+    keys = _matching_keys(snapshot, query.get("pack", ""), query.get("category", ""), state)
     dropped = [dump_dropped(row) for row in snapshot.dropped()] if state in (ALL_STATES, State.INVALID) else []
-    start = _position(matches, cursor)
-    page = [dump_skill(live) for live in matches[start : start + limit]]
-    is_last = start + limit >= len(matches)
+    start = bisect.bisect_right(keys, cursor) if cursor else 0
+    page = [dump_skill(snapshot.skills[key]) for key in keys[start : start + limit]]
+    is_last = start + limit >= len(keys)
     # What didn't load has no key to continue from; it comes whole, with the last page.
     items = page + dropped if is_last else page
     following = "" if is_last else "/v1/skills?" + urlencode({**query, "cursor": page[-1]["key"]})
-    return {"items": items, "total": len(matches) + len(dropped), "next": following}
+    return {"items": items, "total": len(keys) + len(dropped), "next": following}
 
 
-def _matches(live: LiveSkill, pack: str, category: str, state: str) -> bool:
-    if state not in ("", ALL_STATES) and live.state != state:
-        return False
-    return (not pack or live.pack == pack) and (not category or live.skill.category == category)
-
-
-def _position(matches: list[LiveSkill], cursor: str) -> int:
-    return next((number for number, live in enumerate(matches) if live.key > cursor), len(matches)) if cursor else 0
+def _matching_keys(snapshot: Snapshot, pack: str, category: str, state: str) -> Sequence[str]:
+    keys = snapshot.packs.get(pack, ()) if pack else snapshot.keys
+    wanted = "" if state == ALL_STATES else state
+    if not category and not wanted:
+        return keys
+    return [
+        key
+        for key in keys
+        if (not wanted or snapshot.skills[key].state == wanted)
+        and (not category or snapshot.skills[key].skill.category == category)
+    ]
 
 
 def _dump_result(outcome: Outcome) -> dict[str, Any]:

@@ -28,7 +28,9 @@ class TreeStanding:
     trouble: str = ""
 
 
-def judge(standing: TreeStanding, skill: Skill, missing: Sequence[str], *, holds: bool) -> tuple[State, tuple[Problem, ...]]:
+def judge(
+    standing: TreeStanding, skill: Skill, missing: Sequence[str], *, holds: bool
+) -> tuple[State, tuple[Problem, ...]]:
     """Return a skill's state and the reasons, the weightiest first.
 
     A tree whose recorded files were changed isn't what was installed: skills that only read still load, with a warning, others

@@ -58,7 +58,9 @@ class Loader:
         marks = scan_tree(unit.path, children)
         if unit.name and is_link(unit.path):
             real = os.path.realpath(unit.path)
-            return _failed(unit, marks, f"it is a link that leaves the root, to {real}: name that directory as a root instead")
+            return _failed(
+                unit, marks, f"it is a link that leaves the root, to {real}: name that directory as a root instead"
+            )
         try:
             with read_unit(self._root(unit.root), unit.name) as reading:
                 if reading.folder is None:
@@ -191,5 +193,7 @@ def _watched(tree: Tree, skills: list[LiveSkill]) -> tuple[tuple[str, StatMark],
         for live in skills
         if live.skill.command and not live.skill.command.entry.startswith("/")
     }
-    marks = tuple((path, tree.marks.files.get(path) or mark_file(f"{tree.unit.path}/{path}")) for path in sorted(paths | entries))
+    marks = tuple(
+        (path, tree.marks.files.get(path) or mark_file(f"{tree.unit.path}/{path}")) for path in sorted(paths | entries)
+    )
     return (("", tree.marks.top), *marks)

@@ -53,7 +53,9 @@ def format_events(events: Iterable[Event]) -> list[Line]:
 
 def _format_event(event: Event) -> Line | None:
     if event.kind is EventKind.DROPPED:
-        return logging.WARNING, build_line(event.name, event.cause) if event.name else parse_line(event.path, event.cause)
+        return logging.WARNING, build_line(event.name, event.cause) if event.name else parse_line(
+            event.path, event.cause
+        )
     if event.kind is EventKind.DUPLICATE:
         return logging.WARNING, duplicate_line(event.name, event.path)
     if event.kind is EventKind.CLASS_MISSING:

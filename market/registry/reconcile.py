@@ -51,6 +51,27 @@ class Reconciled:
     events: tuple[Event, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """The next snapshot's skills by key, and the keys by pack; `moved` holds the packs of which some key came or went."""
+
+    skills: dict[str, LiveSkill]
+    packs: dict[str, tuple[str, ...]]
+    moved: dict[str, set[str]]
+
+    def keys_of(self, pack: str) -> set[str]:
+        if pack not in self.moved:
+            self.moved[pack] = set(self.packs.get(pack, ()))
+        return self.moved[pack]
+
+    def settle_packs(self) -> None:
+        for pack, keys in self.moved.items():
+            if keys:
+                self.packs[pack] = tuple(sorted(keys))
+            else:
+                self.packs.pop(pack, None)
+
+
 def reconcile(before: Snapshot, readings: Mapping[UnitId, LoadedUnit | None]) -> Reconciled:
     """Return the snapshot in which the given units stand as read; None means that the unit is gone."""
     changed = {unit: reading for unit, reading in readings.items() if before.units.get(unit) != reading}
@@ -64,9 +85,15 @@ def reconcile(before: Snapshot, readings: Mapping[UnitId, LoadedUnit | None]) ->
         else:
             units[unit] = reading
     claims, affected = _claim_again(before, changed)
-    skills, skill_events = _decide(before, claims, affected)
-    keys = tuple(sorted(skills))
-    after = Snapshot(before.roots, MappingProxyType(units), MappingProxyType(claims), MappingProxyType(skills), keys)
+    keyed, skill_events = _decide(before, claims, affected)
+    after = Snapshot(
+        before.roots,
+        MappingProxyType(units),
+        MappingProxyType(claims),
+        MappingProxyType(keyed.skills),
+        tuple(sorted(keyed.skills)),
+        MappingProxyType(keyed.packs),
+    )
     return Reconciled(after, (*_dropped_events(before, changed), *skill_events))
 
 
@@ -76,7 +103,9 @@ def manifest_path(skill: LiveSkill) -> str:
     return f"{skill.unit}/{side.manifest}" if side else skill.unit
 
 
-def _claim_again(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None]) -> tuple[dict[str, tuple[Claim, ...]], list[str]]:
+def _claim_again(
+    before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None]
+) -> tuple[dict[str, tuple[Claim, ...]], list[str]]:
     claims = before.claims.copy()
     fresh: dict[str, list[Claim]] = {}
     for unit in changed:
@@ -102,17 +131,23 @@ def _rank(ranks: Mapping[str, int], claim: Claim) -> tuple[int, str, str]:
     return ranks.get(claim.unit.root, len(ranks)), claim.unit.name, manifest_path(claim.skill)
 
 
-def _decide(before: Snapshot, claims: Mapping[str, tuple[Claim, ...]], affected: Iterable[str]) -> tuple[dict[str, LiveSkill], list[Event]]:
-    skills = before.skills.copy()
+def _decide(
+    before: Snapshot, claims: Mapping[str, tuple[Claim, ...]], affected: Iterable[str]
+) -> tuple[_Keyed, list[Event]]:
+    keyed = _Keyed(before.skills.copy(), before.packs.copy(), {})
     events: list[Event] = []
     for name in affected:
         old = _assign(name, before.claims.get(name, ()))
         new = _assign(name, claims.get(name, ()))
-        for key in old:
-            del skills[key]
-        skills.update(new)
+        for key, skill in old.items():
+            del keyed.skills[key]
+            keyed.keys_of(skill.pack).discard(key)
+        for key, skill in new.items():
+            keyed.skills[key] = skill
+            keyed.keys_of(skill.pack).add(key)
         events.extend(_skill_events(old, new))
-    return skills, events
+    keyed.settle_packs()
+    return keyed, events
 
 
 def _assign(name: str, claims: tuple[Claim, ...]) -> dict[str, LiveSkill]:
@@ -156,4 +191,6 @@ def _dropped_events(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None
         known = before.units[unit].dropped if unit in before.units else ()
         for row in reading.dropped if reading else ():
             if row not in known:
-                yield Event(EventKind.DUPLICATE if row.is_duplicate else EventKind.DROPPED, row.path, row.name, row.cause)
+                yield Event(
+                    EventKind.DUPLICATE if row.is_duplicate else EventKind.DROPPED, row.path, row.name, row.cause
+                )

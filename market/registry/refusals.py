@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from market.registry.unit import UnitId
 
 DUPLICATE_RULE = "skill-duplicate"
-READING_RULES = frozenset({"text-encoding", "file-too-large", "json-syntax", "json-duplicate-key", "json-constant", "json-deep"})
+READING_RULES = frozenset(
+    {"text-encoding", "file-too-large", "json-syntax", "json-duplicate-key", "json-constant", "json-deep"}
+)
 READING_RULES |= {"json-surrogate", "json-not-object"}
 """Problems of a skill.json that no field can be read from: the log says `parse PATH`; of others it says `build "NAME"`."""
 PACK_MANIFESTS = frozenset({"pack.yaml", "plugin.json", "openclaw.plugin.json"})
@@ -48,7 +50,9 @@ def refuse_entry(unit: UnitId, live: LiveSkill, manifest: str, real: str) -> Dro
 def _dropped(unit: UnitId, source: Source, file: str, problems: list[Problem], escape: str) -> Dropped:
     path = f"{unit.path}/{file}"
     if any(problem.rule == DUPLICATE_RULE for problem in problems):
-        return Dropped(path, _name(source, file), "its pack has another skill of this name", tuple(problems), is_duplicate=True)
+        return Dropped(
+            path, _name(source, file), "its pack has another skill of this name", tuple(problems), is_duplicate=True
+        )
     cause = escape or "; ".join(f"{_place(problem)}{problem.text}" for problem in problems)
     found = (escaped_problem(escape, file),) if escape else tuple(problems)
     is_read = file.rpartition("/")[2] == COMMAND_FILE and not any(problem.rule in READING_RULES for problem in problems)

@@ -115,7 +115,9 @@ class Registry:
     def _named_units(self, root: str, names: Iterable[str]) -> tuple[UnitId, ...]:
         known = self._snapshot.units
         if UnitId(root, "") not in known:
-            return tuple(UnitId(root, name) for name in names if is_unit_folder(root, name) or UnitId(root, name) in known)
+            return tuple(
+                UnitId(root, name) for name in names if is_unit_folder(root, name) or UnitId(root, name) in known
+            )
         installed = installed_names(root)
         own = tuple(UnitId(root, name) for name in names if name in installed or UnitId(root, name) in known)
         return UnitId(root, ""), *own
@@ -129,7 +131,9 @@ class Registry:
     def _rescan_root(self, root: str) -> None:
         standing = set(self._read_root(root).units)
         known = {unit for unit in self._snapshot.units if unit.root == root}
-        stale = [unit for number, unit in enumerate(sorted(standing & known, key=_by_name)) if self._is_stale(unit, number)]
+        stale = [
+            unit for number, unit in enumerate(sorted(standing & known, key=_by_name)) if self._is_stale(unit, number)
+        ]
         changed = sorted((standing - known) | (known - standing), key=_by_name) + stale
         for start in range(0, len(changed), LOAD_BATCH_UNITS):
             self.refresh(changed[start : start + LOAD_BATCH_UNITS])
@@ -138,7 +142,9 @@ class Registry:
         reading = read_root(root)
         if reading.why != self._unusable.get(root, ""):
             self._unusable[root] = reading.why
-            _log.warning("%sroot %s %s", PREFIX, root, f"is skipped: {reading.why}" if reading.why else "is there again")
+            _log.warning(
+                "%sroot %s %s", PREFIX, root, f"is skipped: {reading.why}" if reading.why else "is there again"
+            )
         return reading
 
     def _is_stale(self, unit: UnitId, number: int = 1) -> bool:

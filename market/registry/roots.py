@@ -36,7 +36,10 @@ def read_root(root: str) -> RootReading:
         return RootReading(root, None, why=error.strerror or str(error))
     if is_own_unit(root):
         installed = installed_names(root)
-        units = (UnitId(root, ""), *(UnitId(root, name) for name in names if name in installed and is_unit_folder(root, name)))
+        units = (
+            UnitId(root, ""),
+            *(UnitId(root, name) for name in names if name in installed and is_unit_folder(root, name)),
+        )
     else:
         units = tuple(UnitId(root, name) for name in names if is_unit_folder(root, name))
     return RootReading(root, identity, units)

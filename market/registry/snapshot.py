@@ -25,7 +25,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is registered at one moment. `roots` is the written order; `keys` is sorted; `claims` is by plain key.
+    """What is registered at one moment. `roots` is the written order; `keys` is sorted; `claims` is by plain key, `packs` gives
+    the sorted keys of each pack.
 
     Nothing here is ever changed in place, so a reader that holds a snapshot may take its time.
     """
@@ -35,6 +36,7 @@ class Snapshot:
     claims: MappingProxyType[str, tuple[Claim, ...]] = field(default_factory=lambda: MappingProxyType({}))
     skills: MappingProxyType[str, LiveSkill] = field(default_factory=lambda: MappingProxyType({}))
     keys: tuple[str, ...] = ()
+    packs: MappingProxyType[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     def find(self, key: str) -> LiveSkill | None:
         """Return the skill under a key; `pack:skill` also finds the one that holds the plain key."""

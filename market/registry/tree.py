@@ -65,7 +65,10 @@ def _hash_tree(source: Source) -> tuple[Source, str]:
         return source, make_record(source).tree_digest if size <= MAX_HASHED_BYTES else ""
     contents = {file.path: source.read(file.path) for file in files}
     executables = frozenset(file.path for file in files if file.executable)
-    rows = (FileRecord(path, len(data), hashlib.sha256(data).hexdigest(), path in executables) for path, data in contents.items())
+    rows = (
+        FileRecord(path, len(data), hashlib.sha256(data).hexdigest(), path in executables)
+        for path, data in contents.items()
+    )
     return MemorySource(contents, name=source.name, executables=executables), Record(tuple(rows)).tree_digest
 
 

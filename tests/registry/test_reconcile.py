@@ -66,7 +66,9 @@ def test_a16_a_removed_winner_hands_over() -> None:
     before = loaded(a_unit("a", a_command("echo")), a_unit("b", a_command("echo")))
     after = reconcile(before, {UnitId("/first", "a"): None})
     successor = after.snapshot.find("echo")
-    assert successor is not None and successor.pack == "b" and successor.state is State.LIVE and not successor.shadowed_by
+    assert (
+        successor is not None and successor.pack == "b" and successor.state is State.LIVE and not successor.shadowed_by
+    )
     assert [(event.kind, event.path) for event in after.events] == [
         (EventKind.REGISTERED, "/first/b/skill.json"),
         (EventKind.REMOVED, "/first/b/skill.json"),
@@ -113,7 +115,9 @@ def test_a_snapshot_stays_as_it_was() -> None:
 
 
 def test_a_name_with_dividers_can_t_take_a_qualified_key() -> None:
-    snapshot = loaded(a_unit("a", a_command("echo")), a_unit("b", a_command("echo")), a_unit("c", a_guide("b:echo"), a_guide("x/y")))
+    snapshot = loaded(
+        a_unit("a", a_command("echo")), a_unit("b", a_command("echo")), a_unit("c", a_guide("b:echo"), a_guide("x/y"))
+    )
     loser = snapshot.find("b:echo")
     assert loser is not None and loser.pack == "b"
     assert plain_key("b:echo") in snapshot.keys and "x-y" in snapshot.keys
@@ -121,8 +125,14 @@ def test_a_name_with_dividers_can_t_take_a_qualified_key() -> None:
 
 NAMES = st.sampled_from(["a", "b", "c"])
 UNITS = st.builds(
-    lambda unit, skills, root, pack, version: a_unit(unit, *(a_command(name, folder=name) for name in skills), root=root, pack=pack, version=version),
-    NAMES, st.lists(NAMES, max_size=3, unique=True), st.sampled_from(ROOTS), NAMES, st.sampled_from(["1", "2"]),
+    lambda unit, skills, root, pack, version: a_unit(
+        unit, *(a_command(name, folder=name) for name in skills), root=root, pack=pack, version=version
+    ),
+    NAMES,
+    st.lists(NAMES, max_size=3, unique=True),
+    st.sampled_from(ROOTS),
+    NAMES,
+    st.sampled_from(["1", "2"]),
 )
 STEPS = st.lists(st.one_of(UNITS, st.builds(UnitId, st.sampled_from(ROOTS), NAMES)), max_size=12)
 
@@ -147,6 +157,10 @@ def test_any_history_ends_where_loading_at_once_ends(steps: list[LoadedUnit | Un
     assert dict(snapshot.skills) == dict(at_once.skills)
     assert snapshot.keys == at_once.keys == tuple(sorted(snapshot.skills))
     assert dict(snapshot.claims) == dict(at_once.claims)
+    assert dict(snapshot.packs) == {
+        pack: tuple(key for key in snapshot.keys if snapshot.skills[key].pack == pack)
+        for pack in {skill.pack for skill in snapshot.skills.values()}
+    }
 
 
 @given(STEPS)
