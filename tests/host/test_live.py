@@ -106,6 +106,7 @@ def test_upload_imports_what_another_program_made_and_says_so(host: HostUnderTes
     assert host.execute("echo_args", {"x": 1}).json()["result"] == {"x": 1}
     evil = host.ask("PUT", "/v1/marketplace/upload", data=tar_gz({"kit/../../evil": b"x"}))
     assert evil.status_code == 422 and evil.json()["problems"][0]["rule"] == "path-parts"
+    assert host.ask("DELETE", "/v1/marketplace/installed/from-windows").status_code == 200
 
 
 def test_changes_are_for_admins_and_audited(host: HostUnderTest) -> None:
@@ -114,6 +115,7 @@ def test_changes_are_for_admins_and_audited(host: HostUnderTest) -> None:
         assert host.ask("PUT", "/v1/marketplace/upload", role, data=an_archive()).status_code == 403
         assert host.ask("DELETE", "/v1/marketplace/installed/echo-args", role).status_code == 403
         assert host.ask("POST", "/v1/rescan", role).status_code == 403
+    assert host.ask("POST", "/v1/marketplace/install", json={"requirement": "echo-args"}).status_code == 200
     assert host.ask("POST", "/v1/marketplace/install", json={"requirement": "no-such-pack"}).status_code == 404
     assert host.ask("POST", "/v1/marketplace/install", json={"requirement": "@@"}).status_code == 422
     rows = host.get("/v1/audit?tool=marketplace_install")["items"]
