@@ -27,7 +27,8 @@ def choose(requirement: str, document: PackDocument) -> str:
 
 
 MANY = a_document(
-    "1.0.0", "1.10.0", "1.9.0", "2.0.0rc1", "1.11.0 yanked", "1.12.0 held", "1.13.0 quarantined", "1.14.0 deleted"
+    *("1.0.0", "1.10.0", "1.9.0", "2.0.0rc1", "1.11.0 yanked", "1.12.0 held", "1.13.0 quarantined", "1.14.0 deleted"),
+    latest="1.10.0",
 )
 
 
@@ -42,7 +43,7 @@ MANY = a_document(
         ("disk-cleaner<1.10", "1.9.0"),
         ("disk-cleaner>=1.9,<2", "1.10.0"),
         ("disk-cleaner>=2.0.0rc1", "2.0.0rc1"),
-        ("disk-cleaner>=1.99", "2.0.0rc1"),
+        ("disk-cleaner@latest", "1.10.0"),
     ],
 )
 def test_the_newest_live_release_that_fits(requirement: str, version: str) -> None:
@@ -79,8 +80,14 @@ def test_not_found_lists_what_there_is() -> None:
     assert caught.value.why == "there is no live release"
 
 
-def test_pre_releases_come_when_nothing_else_does() -> None:
+def test_pre_releases_come_when_there_is_no_final_release() -> None:
     assert choose("disk-cleaner", a_document("1.0a1", "1.0b2", "0.9 yanked")) == "1.0b2"
+
+
+def test_a_pre_release_that_nobody_asked_for_is_named_in_the_hint() -> None:
+    with pytest.raises(NotFound, match="no release") as caught:
+        choose("disk-cleaner>=1.99", MANY)
+    assert "ask for it with disk-cleaner@2.0.0rc1" in caught.value.hint
 
 
 def test_tags_lead_to_live_releases_only() -> None:
