@@ -73,7 +73,7 @@ def install_arrivals(
     *,
     dry_run: bool,
     force: bool = False,
-    change_publisher: bool = False,
+    accept_publisher: bool = False,
 ) -> Installation:
     """Lock the root, which recovers it; then fetch, install all or none, and wait for the hosts. A dry run locks and writes nothing."""
     with ExitStack() as stack:
@@ -84,7 +84,7 @@ def install_arrivals(
             arrivals = tuple(fetch(stack))
             with output.progress(f"installing into {root.path}"):
                 changes = install_packs(
-                    locked, arrivals, market.now(), overwrite_edits=force, change_publisher=change_publisher
+                    locked, arrivals, market.now(), overwrite_edits=force, accept_publisher=accept_publisher
                 )
         shown = await_hosts(market, root, [(change.name, change.new_version) for change in changes])
         return Installation(root, arrivals, changes, _missing_requires(root, arrivals), shown)

@@ -50,7 +50,7 @@ class Allowed:
     """What the caller has confirmed: that edits are replaced (and kept as a backup), that another publisher may take over."""
 
     overwrite_edits: bool = False
-    change_publisher: bool = False
+    accept_publisher: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def plan_install(
     with _read_place(root, verified.name) as reading:
         _check_replaceable(root, reading)
         old = reading.receipt
-        if old is not None and not allowed.change_publisher:
+        if old is not None and not allowed.accept_publisher:
             _check_publisher(old, new)
         action = _choose_action(reading, new)
         edited = reading.state is TreeState.BROKEN or bool(reading.edited_files and reading.folder)
@@ -122,7 +122,7 @@ def _check_publisher(old: Receipt, new: Receipt) -> None:
         raise Conflict(
             f"{new.name} was published by {old.publisher!r}, this one by {new.publisher!r}",
             why="a name that changes hands is how a trusted pack becomes somebody else's",
-            hint="if you expected the change, confirm it; else ask the publisher",
+            hint="if you expected the change, repeat with --accept-publisher; else ask the publisher",
             details={"name": new.name, "old_publisher": old.publisher, "new_publisher": new.publisher},
         )
 

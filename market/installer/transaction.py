@@ -80,19 +80,19 @@ def install_packs(
     now: datetime,
     *,
     overwrite_edits: bool = False,
-    change_publisher: bool = False,
+    accept_publisher: bool = False,
 ) -> tuple[Change, ...]:
     """Install verified packs, all or none, and return what changed in the order given.
 
     A tree that is there already, untouched, stays. Raises `Conflict` and changes nothing where a folder without a receipt has
     the name, where files were edited (unless `overwrite_edits`: the edited tree is then kept as a backup), and where the
-    publisher is another one (unless `change_publisher`).
+    publisher is another one (unless `accept_publisher`).
     """
     locked.check_held()
     for arrival in arrivals:
         if not isinstance(arrival.verified, VerifiedPack):
             raise TypeError("only a VerifiedPack can be installed")
-    allowed = Allowed(overwrite_edits, change_publisher)
+    allowed = Allowed(overwrite_edits, accept_publisher)
     steps = [
         plan_install(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
         for arrival in arrivals

@@ -108,7 +108,7 @@ def test_a_changed_publisher_must_be_accepted(shell: Shell) -> None:
     publish(shell, "1.1.0")
     shell.index.owners["my-pack"] = "mallory"
     assert "mallory" in shell("upgrade", expect=4).err
-    assert shell("install", "my-pack", "--change-publisher", "--json").json["items"][0]["publisher"] == "mallory"
+    assert shell("install", "my-pack", "--accept-publisher", "--json").json["items"][0]["publisher"] == "mallory"
 
 
 def test_upgrade_takes_what_is_newer_and_nothing_else(shell: Shell) -> None:

@@ -47,10 +47,10 @@ def an_arrival(
 
 
 def install(
-    root: Root, *arrivals: Arrival, overwrite_edits: bool = False, change_publisher: bool = False
+    root: Root, *arrivals: Arrival, overwrite_edits: bool = False, accept_publisher: bool = False
 ) -> tuple[Change, ...]:
     with lock_root(root, timeout_seconds=5) as locked:
-        return install_packs(locked, arrivals, NOW, overwrite_edits=overwrite_edits, change_publisher=change_publisher)
+        return install_packs(locked, arrivals, NOW, overwrite_edits=overwrite_edits, accept_publisher=accept_publisher)
 
 
 def read_tree(path: Path) -> dict[str, bytes] | None:

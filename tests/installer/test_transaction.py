@@ -151,7 +151,7 @@ def test_another_publisher_needs_a_word(root: Root) -> None:
     with pytest.raises(Conflict, match=r"acme.*mallory"):
         install(root, an_arrival(version="2.0.0", publisher="mallory"))
     assert version_of(root, "echo-args") == "1.0.0"
-    install(root, an_arrival(version="2.0.0", publisher="mallory"), change_publisher=True)
+    install(root, an_arrival(version="2.0.0", publisher="mallory"), accept_publisher=True)
     assert version_of(root, "echo-args") == "2.0.0"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @given_options
 @index_options
 @click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
-@click.option("--change-publisher", is_flag=True, help="Accept that the pack now comes from another publisher.")
+@click.option("--accept-publisher", is_flag=True, help="Accept that the pack now comes from another publisher.")
 @dry_run_option
 def install(
     market: Market,
@@ -38,7 +38,7 @@ def install(
     index: str,
     token: str,
     force: bool,
-    change_publisher: bool,
+    accept_publisher: bool,
     dry_run: bool,
 ) -> None:
     r"""Install packs, all or none. A running host that serves the root has them at once.
@@ -63,6 +63,6 @@ def install(
 
     into = writable_root(market, root, output, create=not dry_run)
     done = install_arrivals(
-        market, output, into, fetch, dry_run=dry_run, force=force, change_publisher=change_publisher
+        market, output, into, fetch, dry_run=dry_run, force=force, accept_publisher=accept_publisher
     )
     output.done(done.document, done.lines)
