@@ -21,6 +21,7 @@ from market.client.wire import (
     dump_problem,
 )
 from market.names import parse_version
+from market.pack.entry import resolve_entry
 from market.pack.record import dump_record
 
 if TYPE_CHECKING:
@@ -68,8 +69,17 @@ def make_manifest(verified: VerifiedPack) -> dict[str, Any]:
 
 def summarise_skill(skill: Skill) -> SkillSummary:
     """Return a skill as far as choosing needs it."""
+    command = skill.command
+    entry = (resolve_entry(skill.folder, command.entry) or command.entry) if command else ""
     return SkillSummary(
-        skill.name, str(skill.kind), str(skill.skill_class), skill.description, skill.folder, skill.category
+        skill.name,
+        str(skill.kind),
+        str(skill.skill_class),
+        skill.description,
+        skill.folder,
+        skill.category,
+        entry,
+        command.env_allow if command else (),
     )
 
 

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from market.client import wire
 from market.errors import Conflict, MarketError, NotFound, Refused, Unauthenticated
+from market.pack.entry import resolve_entry
 from market.pack.inspect import Given
 from market.pack.record import dump_record
 from market.trust.verify import VerifiedPack, verify_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from market.model import Needs, Skill
 
 URL = "http://index.test"
 TOKEN = "skm_alice"
@@ -33,6 +36,7 @@ class FakeRelease:
     archive: bytes
     state: str = "live"
     yanked_reason: str = ""
+    published_at: str = PUBLISHED_AT
 
     @property
     def link(self) -> wire.ArchiveLink:
@@ -157,26 +161,24 @@ class FakeIndex:
         return wire.ReleaseSummary(
             verified.version.text,
             release.state,
-            PUBLISHED_AT,
+            release.published_at,
             verified.tree_digest,
             release.link,
             url,
             release.yanked_reason,
             requires,
+            dump_needs(verified.pack.needs),
         )
 
     def _release(self, release: FakeRelease) -> wire.ReleaseDocument:
         verified = release.verified
-        skills = tuple(
-            wire.SkillSummary(skill.name, skill.kind, skill.skill_class, skill.description, skill.folder)
-            for skill in verified.pack.skills
-        )
+        skills = tuple(_summarise(skill) for skill in verified.pack.skills)
         return wire.ReleaseDocument(
             name=verified.name,
             version=verified.version.text,
             publisher=self.owners[verified.name],
             state=release.state,
-            published_at=PUBLISHED_AT,
+            published_at=release.published_at,
             kind=verified.pack.kind,
             summary=verified.pack.summary,
             tree_digest=verified.tree_digest,
@@ -184,7 +186,28 @@ class FakeIndex:
             skills=skills,
             record=list(dump_record(verified.record)),
             yanked_reason=release.yanked_reason,
+            requires=tuple(str(one) for one in verified.pack.requires),
+            needs=dump_needs(verified.pack.needs),
         )
+
+
+def _summarise(skill: Skill) -> wire.SkillSummary:
+    command = skill.command
+    entry = (resolve_entry(skill.folder, command.entry) or "") if command else ""
+    return wire.SkillSummary(
+        skill.name,
+        skill.kind,
+        skill.skill_class,
+        skill.description,
+        skill.folder,
+        skill.category,
+        entry,
+        command.env_allow if command else (),
+    )
+
+
+def dump_needs(needs: Needs) -> dict[str, object]:
+    return {name: value for name, value in asdict(needs).items() if value}
 
 
 def _through_json(document: object) -> object:

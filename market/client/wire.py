@@ -33,7 +33,10 @@ class ArchiveLink:
 
 @dataclass(frozen=True, slots=True)
 class SkillSummary:
-    """One skill of a release, as far as choosing needs it."""
+    """One skill of a release, as far as choosing needs it.
+
+    `entry` is the program that it runs, from the pack's top, and `env_allow` what it may read of the environment.
+    """
 
     name: str
     kind: str
@@ -41,6 +44,8 @@ class SkillSummary:
     description: str
     folder: str = ""
     category: str = ""
+    entry: str = ""
+    env_allow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
