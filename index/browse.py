@@ -97,7 +97,9 @@ def _dump_cursor(row: Row[int, str, str, str, str, str, int]) -> str:
 
 def _parse_cursor(cursor: str) -> tuple[str, int]:
     try:
-        updated_at, _, pack_id = base64.urlsafe_b64decode(cursor[:200] + "=" * (-len(cursor) % 4)).decode().partition(_END)
+        updated_at, _, pack_id = (
+            base64.urlsafe_b64decode(cursor[:200] + "=" * (-len(cursor) % 4)).decode().partition(_END)
+        )
         return updated_at, int(pack_id)
     except (ValueError, binascii.Error):
         raise _bad_cursor() from None

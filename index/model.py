@@ -24,6 +24,14 @@ class ReleaseState(StrEnum):
     DELETED = "deleted"
 
 
+class FileKind(StrEnum):
+    """What a file of a release is, the one that an install takes first: an archive, a wheel, an sdist (kept for download only)."""
+
+    ARCHIVE = "archive"
+    WHEEL = "wheel"
+    SDIST = "sdist"
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """Who is calling, by a good token. Empty `expires_at` means never."""

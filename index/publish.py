@@ -5,18 +5,18 @@ Order of durability: the blob first (an orphan is harmless), then one transactio
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from index.accounts import touch_token
-from index.model import Account, to_text
-from index.store.audit import append_audit
-from index.store.releases import Standing, claim_name, find_pack, find_release, insert_release, write_documents
-from index.store.search import put_search_row
+from index.commit import Deed, add_file, check_open, check_owner
+from index.documents import dump_needs, make_manifest
+from index.model import Account, FileKind
+from index.store.releases import NewFile, StoredFile, find_archive, find_release
 from market.client.wire import Published, dump_problem, release_path
 from market.disk.foreign import open_canonical
-from market.errors import Conflict, InvalidInput, Refused, Severity
+from market.errors import Conflict, InvalidInput, Severity
 from market.pack.archive_read import read_archive
 from market.pack.inspect import Given, inspect_pack
 from market.trust.verify import VerifiedPack, verify_archive
@@ -58,11 +58,12 @@ def accept(database: Database, blobs: FolderBlobs, upload: Upload, account: Acco
         _check_publishable(verified)
         with database.read() as connection:
             standing = _standing(connection, verified, account)
+        version = standing.version if standing else ""
         if standing is None:
             blobs.keep(archive.path or upload.path, verified.archive_digest)
             with database.write() as connection:
-                standing = _commit(connection, verified, account, now, archive.size)
-        return _answer(verified, account, standing, archive.changes)
+                standing, version = _commit(connection, verified, Deed(account, now), archive.size)
+        return _answer(verified, account, standing, version, archive.changes)
 
 
 @contextmanager
@@ -107,60 +108,57 @@ def _check_publishable(verified: VerifiedPack) -> None:
         )
 
 
-def _standing(connection: Connection, verified: VerifiedPack, account: Account) -> Standing | None:
-    """Return the same release if it stands already, None if the way is free; raises where it isn't."""
-    pack = find_pack(connection, verified.name)
-    if pack is not None and pack.publisher_id != account.publisher_id:
-        raise Refused(
-            f"the name {verified.name!r} belongs to the publisher {pack.publisher!r}",
-            why=f"this token is of {account.publisher!r}",
-            hint="publish under another name with --name",
-        )
-    standing = find_release(connection, verified.name, verified.version)
+def _standing(connection: Connection, verified: VerifiedPack, account: Account) -> StoredFile | None:
+    """Return the same archive if it stands already, None if the way is free; raises where it isn't."""
+    check_owner(connection, verified.name, account)
+    release = find_release(connection, verified.name, verified.version)
+    standing = find_archive(connection, release.release_id) if release else None
     if standing is not None and standing.tree_digest != verified.tree_digest:
         raise Conflict(
             f"{verified.name} {standing.version} is published already, with other content",
             why=f"published {standing.tree_digest}, sent {verified.tree_digest}",
             hint="a release never changes: publish under a new version, for example with --version auto",
         )
+    if standing is None:
+        check_open(release, verified.name)
     return standing
 
 
-def _commit(
-    connection: Connection, verified: VerifiedPack, account: Account, now: datetime, size: int
-) -> Standing | None:
+def _commit(connection: Connection, verified: VerifiedPack, deed: Deed, size: int) -> tuple[StoredFile | None, str]:
     # Looked at again: between the first look and this transaction another publish may have won.
-    if (standing := _standing(connection, verified, account)) is not None:
-        return standing
-    moment = to_text(now)
-    pack = find_pack(connection, verified.name)
-    pack_id = pack.pack_id if pack else claim_name(connection, verified.name, account.publisher_id, moment)
-    insert_release(connection, pack_id, verified, account.token_id, moment, size)
-    latest = write_documents(connection, verified.name, account.publisher, pack_id, verified.version.text, moment)
-    if latest == verified.version.text:
-        put_search_row(connection, pack_id, verified.pack)
-    append_audit(
-        connection,
-        now,
-        account.publisher,
-        "publish",
-        f"{verified.name} {verified.version}",
+    if (standing := _standing(connection, verified, deed.account)) is not None:
+        return standing, standing.version
+    return None, add_file(connection, verified.name, verified.version, _describe(verified, size), deed)
+
+
+def _describe(verified: VerifiedPack, size: int) -> NewFile:
+    pack = verified.pack
+    manifest = make_manifest(pack, verified.record, verified.problems)
+    return NewFile(
+        kind=FileKind.ARCHIVE,
+        filename=f"{verified.name}-{verified.version}.zip",
+        digest=verified.archive_digest,
+        size=size,
         tree_digest=verified.tree_digest,
+        requires=json.dumps([str(requirement) for requirement in pack.requires]),
+        needs=json.dumps(dump_needs(pack.needs)),
+        manifest=json.dumps(manifest, ensure_ascii=False),
     )
-    touch_token(connection, account.token_id, now)
-    return None
 
 
 def _answer(
-    verified: VerifiedPack, account: Account, standing: Standing | None, changes: tuple[Problem, ...]
+    verified: VerifiedPack,
+    account: Account,
+    standing: StoredFile | None,
+    version: str,
+    changes: tuple[Problem, ...],
 ) -> Published:
-    version = standing.version if standing else verified.version.text
     return Published(
         name=verified.name,
         version=version,
         publisher=account.publisher,
         tree_digest=verified.tree_digest,
-        archive_digest=standing.archive_digest if standing else verified.archive_digest,
+        archive_digest=standing.digest if standing else verified.archive_digest,
         url=release_path(verified.name, version),
         created=standing is None,
         problems=tuple(dump_problem(problem) for problem in (*changes, *verified.problems)),

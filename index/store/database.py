@@ -35,7 +35,11 @@ _PRAGMAS = (
 _FAILURES = (
     (("locked", "busy"), "the index's database is busy", "try again in a moment"),
     (("full",), "the index's disk is full", "make room in the index's data folder"),
-    (("readonly", "unable to open"), "the index's database can't be opened", "check the owner and mode of the data folder"),
+    (
+        ("readonly", "unable to open"),
+        "the index's database can't be opened",
+        "check the owner and mode of the data folder",
+    ),
     (("not a database", "malformed"), "the index's database is damaged", "restore it from a backup"),
 )
 

@@ -45,7 +45,9 @@ packs = Table(
     Column("skills", Integer, nullable=False),
     Column("updated_at", Text, nullable=False),
     # Only what a list shows, so that counting a hundred thousand packs takes a millisecond.
-    Index("packs_by_update", "updated_at", "id", sqlite_where=text("latest != ''"), postgresql_where=text("latest != ''")),
+    Index(
+        "packs_by_update", "updated_at", "id", sqlite_where=text("latest != ''"), postgresql_where=text("latest != ''")
+    ),
 )
 
 releases = Table(
@@ -60,13 +62,10 @@ releases = Table(
     Column("yanked_reason", Text, nullable=False),
     Column("published_at", Text, nullable=False),
     Column("token_id", Integer, ForeignKey("tokens.id"), nullable=False),
-    Column("tree_digest", Text, nullable=False),
-    Column("requires", Text, nullable=False),
-    Column("needs", Text, nullable=False),
-    # What the release document says beyond these columns; it never changes.
-    Column("manifest", Text, nullable=False),
     UniqueConstraint("pack_id", "canonical_version"),
 )
+
+# A release may have an archive, wheels and an sdist. Files are added and never change; whether they are yanked is the release's.
 
 files = Table(
     "files",
@@ -74,9 +73,20 @@ files = Table(
     Column("id", Integer, primary_key=True),
     Column("release_id", Integer, ForeignKey("releases.id"), nullable=False),
     Column("kind", Text, nullable=False),
+    Column("filename", Text, nullable=False, unique=True),
     Column("digest", Text, nullable=False),
     Column("size", Integer, nullable=False),
-    UniqueConstraint("release_id", "kind"),
+    Column("uploaded_at", Text, nullable=False),
+    # Of the tree inside; empty for an sdist, which nobody here reads.
+    Column("tree_digest", Text, nullable=False),
+    Column("requires_python", Text, nullable=False),
+    # The sha256 of a wheel's METADATA, which is served beside it; empty where there is none.
+    Column("metadata_digest", Text, nullable=False),
+    Column("requires", Text, nullable=False),
+    Column("needs", Text, nullable=False),
+    # What the release document says beyond these columns.
+    Column("manifest", Text, nullable=False),
+    Index("files_by_release", "release_id"),
     Index("files_by_digest", "digest"),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
@@ -10,10 +10,11 @@ from index.settings import MAX_SEARCH_MATCHES
 from index.terms import stored_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import Connection
 
     from index.terms import Match
-    from market.model import Pack
 
 _DELETE = text("DELETE FROM search WHERE rowid = :pack_id")
 _INSERT = text(
@@ -33,17 +34,23 @@ _BEGINNINGS = text(
 _AFTER_ANY_NAME_CHARACTER = "\x7f"
 
 
-def put_search_row(connection: Connection, pack_id: int, pack: Pack) -> None:
-    """Replace what search knows of a pack by its newest release's words."""
-    words = [*pack.keywords, *pack.categories, *(skill.description for skill in pack.skills)]
+def put_search_row(connection: Connection, pack_id: int, name: str, manifest: Mapping[str, Any]) -> None:
+    """Replace what search knows of a pack by the words of its newest installable release's manifest."""
+    skills = manifest["skills"]
+    words = [*manifest["keywords"], *manifest["categories"], *(skill["description"] for skill in skills)]
     row = {
-        "name": pack.name,
-        "skills": " ".join(skill.name for skill in pack.skills),
-        "summary": pack.summary,
+        "name": name,
+        "skills": " ".join(skill["name"] for skill in skills),
+        "summary": manifest["summary"],
         "words": "\n".join(words),
     }
-    connection.execute(_DELETE, {"pack_id": pack_id})
+    delete_search_row(connection, pack_id)
     connection.execute(_INSERT, {"pack_id": pack_id, **{column: stored_text(value) for column, value in row.items()}})
+
+
+def delete_search_row(connection: Connection, pack_id: int) -> None:
+    """Let search forget a pack of which nothing can be installed."""
+    connection.execute(_DELETE, {"pack_id": pack_id})
 
 
 def match_packs(connection: Connection, name: str, match: Match | None) -> list[int]:

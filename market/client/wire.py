@@ -24,11 +24,35 @@ class BadDocument(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLink:
-    """Where a release's archive is: its digest, size in bytes, and a URL relative to the document."""
+    """What an install of a release downloads: digest, size in bytes, and a URL relative to the document.
+
+    `kind` is `archive`, or `wheel` where the release has no archive; then `filename` is the wheel's name with its tags.
+    """
 
     digest: str
     size: int
     url: str
+    kind: str = "archive"
+    filename: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLink:
+    """One file of a release: `kind` is `archive`, `wheel` or `sdist`; `url` is relative to the document.
+
+    `tree_digest` is that of the file's own tree, empty for an sdist. `metadata_digest` is the sha256 of a wheel's METADATA, which
+    stands at the URL with `.metadata` appended; empty where there is none.
+    """
+
+    kind: str
+    filename: str
+    digest: str
+    size: int
+    url: str
+    uploaded_at: str
+    tree_digest: str = ""
+    requires_python: str = ""
+    metadata_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +102,10 @@ class PackDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDocument:
-    """`/v1/packs/NAME/VERSION/index.json`: everything about one release. `record` has rows `[path, size, sha256, executable]`."""
+    """`/v1/packs/NAME/VERSION/index.json`: everything about one release. `record` has rows `[path, size, sha256, executable]`.
+
+    What is said of the content (kind, skills, record, tree digest, ...) is said of the file that `archive` links; `files` lists all.
+    """
 
     name: str
     version: str
@@ -100,6 +127,7 @@ class ReleaseDocument:
     requires: tuple[str, ...] = ()
     needs: dict[str, Any] = field(default_factory=dict)
     problems: tuple[dict[str, Any], ...] = ()
+    files: tuple[FileLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +204,21 @@ def release_path(name: str, version: str) -> str:
 def publish_path(name: str, version: str) -> str:
     """The path to which an archive is PUT."""
     return f"/v1/packs/{name}/{version}"
+
+
+def file_publish_path(name: str, version: str, filename: str) -> str:
+    """The path to which a wheel or an sdist is PUT."""
+    return f"/v1/packs/{name}/{version}/{filename}"
+
+
+def yank_path(name: str, version: str) -> str:
+    """The path that takes a POST to yank a release, and a DELETE to take that back."""
+    return f"/v1/packs/{name}/{version}/yank"
+
+
+def file_link(digest: str, filename: str, *, depth: int) -> str:
+    """A file's URL under its own name, relative to a document that lies `depth` folders below the index's root."""
+    return f"{'../' * depth}files/{digest.removeprefix('sha256:')}/{filename}"
 
 
 def blob_path(digest: str) -> str:
