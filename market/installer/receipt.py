@@ -29,9 +29,20 @@ class Origin:
     index: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """The pack that one skill's directory was made of, in a root of layout `skills`."""
+
+    name: PackName
+    tree_digest: Digest
+
+
 @dataclass(frozen=True)
 class Receipt:
-    """One installed pack. `publisher` is empty where no index vouched for one; `installed_at` is UTC."""
+    """One installed directory: a pack, or with `part_of` one skill of it. `publisher` is empty where no index vouched for one.
+
+    `installed_at` is UTC; the digest of the archive is always the pack's.
+    """
 
     name: PackName
     version: Version
@@ -41,6 +52,17 @@ class Receipt:
     tree_digest: Digest
     record: Record
     installed_at: datetime
+    part_of: PartOf | None = None
+
+    @property
+    def pack_name(self) -> PackName:
+        """The pack's name, also where this is one skill of it."""
+        return self.part_of.name if self.part_of else self.name
+
+    @property
+    def pack_tree_digest(self) -> Digest:
+        """The identity of the pack as it was published, also where this is one skill of it."""
+        return self.part_of.tree_digest if self.part_of else self.tree_digest
 
     @property
     def stamp_ns(self) -> int:
@@ -55,6 +77,7 @@ def stamp_of(moment: datetime) -> int:
 
 def dump_receipt(receipt: Receipt) -> dict[str, Any]:
     """Return a receipt as JSON values."""
+    part_of = receipt.part_of
     return {
         "schema": RECEIPT_SCHEMA,
         "name": receipt.name,
@@ -64,6 +87,7 @@ def dump_receipt(receipt: Receipt) -> dict[str, Any]:
         "archive_digest": receipt.archive_digest,
         "tree_digest": receipt.tree_digest,
         "installed_at": receipt.installed_at.astimezone(UTC).isoformat(timespec="seconds"),
+        **({"part_of": {"name": part_of.name, "tree_digest": part_of.tree_digest}} if part_of else {}),
         "record": dump_record(receipt.record),
     }
 
@@ -141,12 +165,17 @@ def _parse_fields(
             parse_digest(values["tree_digest"]),
             parse_record(values["record"]),
             datetime.fromisoformat(values["installed_at"]),
+            _parse_part_of(values.get("part_of")),
         )
     except (MarketError, KeyError, TypeError, ValueError) as error:
         raise _unreadable(where, str(error)) from None
     if receipt.record.tree_digest != receipt.tree_digest or receipt.installed_at.tzinfo is None:
         raise _unreadable(where, "its tree digest is not the one of its record")
     return receipt
+
+
+def _parse_part_of(values: Any) -> PartOf | None:
+    return PartOf(parse_pack_name(values["name"]), parse_digest(values["tree_digest"])) if values else None
 
 
 def _unreadable(where: str, why: str) -> Untrusted:
