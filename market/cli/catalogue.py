@@ -45,6 +45,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             _entry("upgrade", "Upgrade installed packs to the newest release."),
             _entry("list", "List what is installed.", "list_packs"),
             _entry("uninstall", "Uninstall packs."),
+            _entry("rollback", "Go back to the release before, without a network."),
         ),
     ),
     (

@@ -6,13 +6,15 @@ import os
 import secrets
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from market.disk.atomic import fsync_directory, sync_file_system, write_new
 from market.disk.failures import disk_failures
 from market.disk.identity import Identity, identity_at, identity_of
-from market.disk.unpack import DIRECTORY_MODE, unpack
+from market.disk.rehash import DIRECTORY_MODE
+from market.disk.unpack import unpack
 from market.errors import Conflict, MarketError, Unavailable
+from market.installer.archives import list_forgotten, stage_archive, unkeep
 from market.installer.intent import Intent, Move, Stage, load_intents, root_identity, stage_of
 from market.installer.plan import Action, Change, Step
 from market.installer.receipt import encode_receipt, load_receipt_bytes
@@ -32,8 +34,8 @@ def commit(root: Root, steps: Sequence[Step]) -> tuple[Change, ...]:
     names = [step.change.name for step in steps]
     if len(set(names)) != len(names):
         raise Conflict(f"one pack is named twice: {', '.join(sorted(names))}", hint="name each pack once")
-    active = [step for step in steps if step.change.action is not Action.UNCHANGED]
     transaction = secrets.token_hex(8)
+    active = [_mark(step, transaction) for step in steps if step.change.action is not Action.UNCHANGED]
     if active:
         with disk_failures("install into" if any(step.receipt for step in active) else "uninstall from", root.path):
             _run(root, transaction, active)
@@ -46,7 +48,8 @@ def _run(root: Root, transaction: str, steps: Sequence[Step]) -> None:
     stage = stage_of(root, transaction)
     with _new_stage(root, transaction) as descriptor:
         moves = tuple(_stage_step(root, stage, descriptor, step) for step in steps)
-        intent = Intent(transaction, root_identity(root), moves)
+        forgotten = list_forgotten(root, [(step.old, step.receipt) for step in steps])
+        intent = Intent(transaction, root_identity(root), moves, forgotten)
         before = {move.name: load_receipt_bytes(root.receipt(move.name)) for move in moves}
         write_intent(root, intent)
         sync_file_system(descriptor)
@@ -83,7 +86,15 @@ def _stage_step(root: Root, stage: Stage, descriptor: int, step: Step) -> Move:
         return Move(name, None, live, None, old_digest, step.keep)
     staged = _stage_tree(descriptor, step, receipt)
     write_new(stage.receipt(name), encode_receipt(receipt))
-    return Move(name, staged, live, receipt, old_digest, step.keep)
+    kept = _stage_archive(root, stage, step.archive, receipt)
+    return Move(name, staged, live, receipt, old_digest, step.keep, kept)
+
+
+def _stage_archive(root: Root, stage: Stage, archive: BinaryIO | None, receipt: Receipt) -> str:
+    if archive is None:
+        return ""
+    shared = receipt.origin.kind == "index"
+    return stage_archive(root, stage, receipt.name, archive, receipt.archive_digest, shared=shared)
 
 
 def _stage_tree(stage: int, step: Step, receipt: Receipt) -> Identity:
@@ -104,6 +115,8 @@ def _undo(root: Root, intent: Intent, before: dict[str, bytes | None], cause: Ba
     try:
         for name, content in before.items():
             place_receipt(root, stage, name, content)
+        for move in intent.moves:
+            unkeep(root, stage, move)
         fsync_directory(root.receipts)
         noted = keep_possible(root, _as_noted(root, intent), forward=False)
         drop_intent(root, switch_trees(root, noted, forward=False))
@@ -118,6 +131,10 @@ def _undo(root: Root, intent: Intent, before: dict[str, bytes | None], cause: Ba
 def _as_noted(root: Root, intent: Intent) -> Intent:
     """Return the intent as it stands on disk: a tree that had to be copied was noted there."""
     return next((one for one in load_intents(root) if one.transaction == intent.transaction), intent)
+
+
+def _mark(step: Step, transaction: str) -> Step:
+    return replace(step, receipt=replace(step.receipt, transaction=transaction)) if step.receipt else step
 
 
 def _with_backup(root: Root, transaction: str, step: Step) -> Change:

@@ -27,7 +27,8 @@ class Move:
     """The change of one pack's tree: `staged` takes the place of `live`. None stands for no tree, in a first install or a removal.
 
     `receipt` is the new one, None for a removal. With `keep` the replaced tree was edited by somebody and goes to the backups.
-    `doomed` is set where the live tree could not be renamed: it has been copied, `live` is the copy, and the original goes.
+    `kept_archive` is the digest of the archive that waits in the stage to be kept. `doomed` is set where the live tree could not
+    be renamed: it has been copied, `live` is the copy, and the original goes.
     """
 
     name: str
@@ -36,16 +37,21 @@ class Move:
     receipt: Receipt | None
     old_digest: str = ""
     keep: bool = False
+    kept_archive: str = ""
     doomed: Identity | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """All moves of one transaction: after recovery all are done or none. `root` is the root's own directory at that time."""
+    """All moves of one transaction: after recovery all are done or none. `root` is the root's own directory at that time.
+
+    `forgotten` are the digests of kept archives that nothing needs afterwards.
+    """
 
     transaction: str
     root: Identity
     moves: tuple[Move, ...]
+    forgotten: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,10 @@ class Stage:
         """Where an old tree goes when the two can't be swapped in one step."""
         return self.folder / f"{name}.old"
 
+    def archive(self, name: str) -> Path:
+        """Where an archive waits that shall be kept."""
+        return self.folder / f"{name}.zip"
+
     def receipt(self, name: str) -> Path:
         """Where a new receipt waits."""
         return self.folder / f"{name}.json"
@@ -83,6 +93,7 @@ def encode_intent(intent: Intent) -> bytes:
         "schema": INTENT_SCHEMA,
         "transaction": intent.transaction,
         "root": _dump_identity(intent.root),
+        "forgotten": list(intent.forgotten),
         "moves": [_dump_move(move) for move in intent.moves],
     }
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
@@ -95,7 +106,8 @@ def decode_intent(content: bytes, where: str) -> Intent:
         if values["schema"] != INTENT_SCHEMA:
             raise ValueError(f"it has schema {values['schema']}; a newer Market may have written it")
         moves = tuple(_parse_move(move, where) for move in values["moves"])
-        return Intent(str(values["transaction"]), Identity(*values["root"]), moves)
+        forgotten = tuple(str(digest) for digest in values.get("forgotten", ()))
+        return Intent(str(values["transaction"]), Identity(*values["root"]), moves, forgotten)
     except (KeyError, TypeError, ValueError) as error:
         raise Untrusted(
             f"the intent {where} can't be read",
@@ -163,6 +175,7 @@ def _dump_move(move: Move) -> dict[str, Any]:
         "doomed": _dump_identity(move.doomed),
         "old_digest": move.old_digest,
         "keep": move.keep,
+        "kept_archive": move.kept_archive,
         "receipt": None if move.receipt is None else dump_receipt(move.receipt),
     }
 
@@ -175,6 +188,7 @@ def _parse_move(values: dict[str, Any], where: str) -> Move:
         None if values["receipt"] is None else parse_receipt(values["receipt"], where),
         str(values["old_digest"]),
         bool(values["keep"]),
+        str(values.get("kept_archive", "")),
         _parse_identity(values["doomed"]),
     )
 

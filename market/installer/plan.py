@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from market.disk.failures import disk_failures
 from market.errors import Conflict, NotFound
+from market.installer.archives import list_earlier
 from market.installer.receipt import Origin, Receipt
 from market.installer.tree_state import TreeState, UnitReading, read_unit
 from market.names import parse_pack_name
@@ -31,6 +32,7 @@ class Action(StrEnum):
     DOWNGRADED = "downgraded"
     UNCHANGED = "unchanged"
     REINSTALLED = "reinstalled"
+    ROLLED_BACK = "rolled-back"
     REMOVED = "removed"
 
 
@@ -55,12 +57,16 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One pack's part of a transaction. `receipt` and `source` are None in a removal; `keep` saves the edited old tree."""
+    """One pack's part of a transaction. `receipt`, `source` and `archive` are None in a removal; `keep` saves the edited old tree.
+
+    `archive` is kept in the root; where it is None, nothing is.
+    """
 
     change: Change
     receipt: Receipt | None
     source: Source | None
     old: Receipt | None
+    archive: BinaryIO | None = None
     keep: bool = False
 
 
@@ -81,6 +87,7 @@ def plan_install(
     with _read_place(root, verified.name) as reading:
         _check_replaceable(root, reading)
         old = reading.receipt
+        new = replace(new, earlier=list_earlier(root, old, new.archive_digest))
         if old is not None and not allowed.accept_publisher:
             _check_publisher(old, new)
         action = _choose_action(reading, new)
@@ -88,7 +95,7 @@ def plan_install(
         if edited and action is not Action.UNCHANGED and not allowed.overwrite_edits:
             raise _edited(root, reading)
     change = Change(new.name, action, old.version.text if old else "", new.version.text)
-    return Step(change, new, verified.source, old, keep=edited)
+    return Step(change, new, verified.source, old, verified.archive, keep=edited)
 
 
 def plan_uninstall(root: Root, name: str) -> Step:
@@ -99,7 +106,8 @@ def plan_uninstall(root: Root, name: str) -> Step:
             why = "a folder of that name is there, but Market didn't put it there" if reading.folder else ""
             raise NotFound(f"{canonical!r} is not installed in {root.path}", why=why, hint="see what is: market list")
         old, edited = reading.receipt, reading.folder is not None and reading.state is not TreeState.INTACT
-    return Step(Change(canonical, Action.REMOVED, old.version.text if old else ""), None, None, old, keep=edited)
+    change = Change(canonical, Action.REMOVED, old.version.text if old else "")
+    return Step(change, None, None, old, keep=edited)
 
 
 def _read_place(root: Root, name: str) -> UnitReading:

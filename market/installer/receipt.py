@@ -30,6 +30,25 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """A release that stood here before, and whose archive is kept: all that a rollback needs."""
+
+    version: Version
+    publisher: str
+    origin: Origin
+    archive_digest: Digest
+    tree_digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """That somebody accepted the edits of a tree: when, and the tree digest of the release that was edited."""
+
+    at: datetime
+    release_digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
 class PartOf:
     """The pack that one skill's directory was made of, in a root of layout `skills`."""
 
@@ -41,7 +60,8 @@ class PartOf:
 class Receipt:
     """One installed directory: a pack, or with `part_of` one skill of it. `publisher` is empty where no index vouched for one.
 
-    `installed_at` is UTC; the digest of the archive is always the pack's.
+    `installed_at` is UTC; the digest of the archive is always the pack's. `transaction` is the one that put it there, `earlier`
+    what stood there before, the last one first. After `accepted` edits, record and tree digest are those of the edited tree.
     """
 
     name: PackName
@@ -53,6 +73,14 @@ class Receipt:
     record: Record
     installed_at: datetime
     part_of: PartOf | None = None
+    transaction: str = ""
+    earlier: tuple[Earlier, ...] = ()
+    accepted: Accepted | None = None
+
+    @property
+    def release_digest(self) -> Digest:
+        """The tree digest of the release, whatever was changed and accepted since."""
+        return self.accepted.release_digest if self.accepted else self.tree_digest
 
     @property
     def pack_name(self) -> PackName:
@@ -83,10 +111,13 @@ def dump_receipt(receipt: Receipt) -> dict[str, Any]:
         "name": receipt.name,
         "version": receipt.version.text,
         "publisher": receipt.publisher,
-        "origin": {"kind": receipt.origin.kind, "location": receipt.origin.location, "index": receipt.origin.index},
+        "origin": _dump_origin(receipt.origin),
         "archive_digest": receipt.archive_digest,
         "tree_digest": receipt.tree_digest,
-        "installed_at": receipt.installed_at.astimezone(UTC).isoformat(timespec="seconds"),
+        "installed_at": _dump_time(receipt.installed_at),
+        "transaction": receipt.transaction,
+        "earlier": [_dump_earlier(row) for row in receipt.earlier],
+        **({"accepted": _dump_accepted(receipt.accepted)} if receipt.accepted else {}),
         **({"part_of": {"name": part_of.name, "tree_digest": part_of.tree_digest}} if part_of else {}),
         "record": dump_record(receipt.record),
     }
@@ -160,12 +191,16 @@ def _parse_fields(
             parse_pack_name(name),
             parse_version(version),
             publisher,
-            Origin(str(origin["kind"]), str(origin["location"]), str(origin["index"])),
+            _parse_origin(origin),
             parse_digest(values["archive_digest"]),
             parse_digest(values["tree_digest"]),
             parse_record(values["record"]),
             datetime.fromisoformat(values["installed_at"]),
             _parse_part_of(values.get("part_of")),
+            # A receipt of an earlier Market has none of these.
+            str(values.get("transaction", "")),
+            tuple(_parse_earlier(row) for row in values.get("earlier", ())),
+            _parse_accepted(values.get("accepted")),
         )
     except (MarketError, KeyError, TypeError, ValueError) as error:
         raise _unreadable(where, str(error)) from None
@@ -176,6 +211,46 @@ def _parse_fields(
 
 def _parse_part_of(values: Any) -> PartOf | None:
     return PartOf(parse_pack_name(values["name"]), parse_digest(values["tree_digest"])) if values else None
+
+
+def _dump_earlier(row: Earlier) -> dict[str, Any]:
+    return {
+        "version": row.version.text,
+        "publisher": row.publisher,
+        "origin": _dump_origin(row.origin),
+        "archive_digest": row.archive_digest,
+        "tree_digest": row.tree_digest,
+    }
+
+
+def _parse_earlier(values: dict[str, Any]) -> Earlier:
+    return Earlier(
+        parse_version(values["version"]),
+        str(values["publisher"]),
+        _parse_origin(values["origin"]),
+        parse_digest(values["archive_digest"]),
+        parse_digest(values["tree_digest"]),
+    )
+
+
+def _dump_accepted(accepted: Accepted) -> dict[str, str]:
+    return {"at": _dump_time(accepted.at), "release_digest": accepted.release_digest}
+
+
+def _parse_accepted(values: Any) -> Accepted | None:
+    return Accepted(datetime.fromisoformat(values["at"]), parse_digest(values["release_digest"])) if values else None
+
+
+def _dump_origin(origin: Origin) -> dict[str, str]:
+    return {"kind": origin.kind, "location": origin.location, "index": origin.index}
+
+
+def _parse_origin(values: dict[str, Any]) -> Origin:
+    return Origin(str(values["kind"]), str(values["location"]), str(values["index"]))
+
+
+def _dump_time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _unreadable(where: str, why: str) -> Untrusted:

@@ -16,6 +16,7 @@ from market.disk.atomic import fsync_directory
 from market.disk.failures import disk_failures
 from market.disk.identity import Identity, identity_at
 from market.disk.walk import open_tree
+from market.installer.archives import forget_archives, keep_staged
 from market.installer.intent import Intent, Move, is_same_root, load_intents, stage_of
 from market.installer.receipt import encode_receipt
 from market.installer.sweep import sweep_retired, sweep_staging
@@ -52,9 +53,13 @@ def finish(root: Root, intent: Intent) -> None:
     intent = switch_trees(root, intent, forward=True)
     stage = stage_of(root, intent.transaction)
     for move in intent.moves:
+        # Before the receipt that names it. Syncing the receipts' folder commits this too on every journaling file system; where
+        # it doesn't, a power loss costs a rollback, not a pack.
+        keep_staged(root, stage, move)
         place_receipt(root, stage, move.name, None if move.receipt is None else encode_receipt(move.receipt))
     fsync_directory(root.receipts)
     keep_edited(root, intent)
+    forget_archives(root, intent)
     drop_intent(root, intent)
 
 

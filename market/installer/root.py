@@ -62,6 +62,15 @@ class Root:
         """Replaced trees that somebody had edited; deleted by people only."""
         return self.state / "backups"
 
+    @property
+    def archives(self) -> Path:
+        """The kept archives of the releases that stand here and of those before them."""
+        return self.state / "archives"
+
+    def archive(self, digest: str) -> Path:
+        """Where the archive of a digest is kept."""
+        return self.archives / f"{digest.removeprefix('sha256:')}.zip"
+
     def tree(self, name: str) -> Path:
         """Where a pack's live tree is."""
         return self.path / name
@@ -105,7 +114,7 @@ def make_state(root: Root) -> None:
             raise InvalidInput(
                 f"{root.state} is a link", why="a root's state is never kept elsewhere", hint="delete the link"
             )
-        for folder in (root.state, root.intents, root.receipts, root.staging, root.retired):
+        for folder in (root.state, root.intents, root.receipts, root.staging, root.retired, root.archives):
             folder.mkdir(mode=0o700, exist_ok=True)
 
 

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, BinaryIO
 from market.errors import InvalidInput, Untrusted
 from market.names import Digest
 from market.pack.archive_read import read_archive
+from market.pack.archive_write import canonical_source
 from market.pack.inspect import Given, inspect_pack
 from market.pack.record import Record, hash_stream, make_record
+from market.pack.wheel import read_wheel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from market.errors import Problem
     from market.model import Pack
     from market.names import PackName, Version
@@ -34,9 +38,12 @@ class Promise:
 
 
 class VerifiedPack:
-    """A pack that may be installed. `verify_archive` makes it and nothing else can (the constructor asks for this file's seal)."""
+    """A pack that may be installed. `verify_archive` or `verify_wheel` makes it (the constructor asks for this file's seal).
 
-    __slots__ = ("archive_digest", "pack", "problems", "record", "source", "version")
+    `archive` is the open stream that was verified, and `source` reads from it.
+    """
+
+    __slots__ = ("archive", "archive_digest", "pack", "problems", "record", "source", "version")
 
     def __init__(
         self,
@@ -45,6 +52,7 @@ class VerifiedPack:
         version: Version,
         record: Record,
         source: Source,
+        archive: BinaryIO,
         archive_digest: Digest,
         problems: tuple[Problem, ...],
     ) -> None:
@@ -54,6 +62,7 @@ class VerifiedPack:
         self.version = version
         self.record = record
         self.source = source
+        self.archive = archive
         self.archive_digest = archive_digest
         self.problems = problems
 
@@ -74,12 +83,31 @@ def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = Non
     `stream` must be seekable and stay open as long as the result is used. `given` names what the archive itself doesn't say.
     Raises `Untrusted` where a digest or the structure is wrong and `InvalidInput` where the pack has an error or no version.
     """
+    return _verify(stream, read_archive, given, promise)
+
+
+def verify_wheel(stream: BinaryIO, file_name: str = "", promise: Promise | None = None) -> VerifiedPack:
+    """Read a wheel strictly, RECORD included, and hold it against the index's promise, as `verify_archive` does.
+
+    `file_name` must agree with what the wheel says of itself; empty where it isn't known. No code of the wheel is run.
+    The result has the wheel's own files; what it depends on isn't known here.
+    """
+
+    def read(opened: BinaryIO) -> Source:
+        source = read_wheel(opened, file_name).source
+        pack = inspect_pack(source).pack
+        return canonical_source(source, pack) if pack else source
+
+    return _verify(stream, read, Given(), promise)
+
+
+def _verify(stream: BinaryIO, read: Callable[[BinaryIO], Source], given: Given, promise: Promise | None) -> VerifiedPack:
     stream.seek(0)
     _, sha256 = hash_stream(stream)
     archive_digest = Digest(f"sha256:{sha256}")
     if promise is not None:
         _check_same("archive", promise.archive_digest, archive_digest)
-    source = read_archive(stream)
+    source = read(stream)
     record = make_record(source)
     if promise is not None:
         _check_same("tree", promise.tree_digest, record.tree_digest)
@@ -93,7 +121,7 @@ def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = Non
             f"the pack {inspection.pack.name!r} has no version",
             hint="give one with --version, or write it into pack.yaml",
         )
-    return VerifiedPack(_SEAL, inspection.pack, version, record, source, archive_digest, inspection.problems)
+    return VerifiedPack(_SEAL, inspection.pack, version, record, source, stream, archive_digest, inspection.problems)
 
 
 def _check_same(what: str, promised: Digest, found: Digest) -> None:

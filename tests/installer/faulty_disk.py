@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-CALLS = ("open", "mkdir", "write", "fchmod", "utime", "fsync", "rename", "replace", "unlink", "rmdir")
+CALLS = ("open", "mkdir", "write", "fchmod", "utime", "fsync", "rename", "replace", "unlink", "rmdir", "link")
 
 
 class FaultyDisk:

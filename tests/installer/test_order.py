@@ -65,14 +65,15 @@ def test_each_step_is_durable_before_the_next(root: Root, monkeypatch: pytest.Mo
         call for call in calls[:synced] if not call.split()[-1].startswith((".market/staging/ID", ".market/lock"))
     ]
     assert "write .market/staging/ID/.intent.json" in calls[:synced]
-    assert calls[synced + 1 : synced + 9] == [
+    assert calls[synced + 1 : synced + 10] == [
         "replace .market/intents/ID",
         "fsync .market/intents",
         "renameat2 echo-args",
         "fsync .",
         "fsync .market/staging/ID",
+        "replace .market/archives/ID",
         "replace .market/receipts/echo-args.json",
         "fsync .market/receipts",
         "unlink .market/intents/ID",
     ]
-    assert {call.split()[0] for call in calls[synced + 9 :]} == {"unlink"}
+    assert {call.split()[0] for call in calls[synced + 10 :]} == {"unlink"}

@@ -182,7 +182,7 @@ def test_only_a_verified_pack_is_installed(root: Root) -> None:
     arrival = an_arrival()
     pack = arrival.verified
     with pytest.raises(TypeError):
-        VerifiedPack(object(), pack.pack, pack.version, pack.record, pack.source, pack.archive_digest, ())
+        VerifiedPack(object(), pack.pack, pack.version, pack.record, pack.source, pack.archive, pack.archive_digest, ())
     look_alike = type(
         "VerifiedPack", (), {name: getattr(pack, name) for name in (*VerifiedPack.__slots__, "name", "tree_digest")}
     )()

@@ -101,4 +101,4 @@ def test_nobody_else_makes_a_verified_pack() -> None:
     archive, _, _ = an_archive()
     good = verify_archive(archive, Given())
     with pytest.raises(TypeError, match="verify_archive"):
-        VerifiedPack(object(), good.pack, good.version, good.record, good.source, good.archive_digest, ())
+        VerifiedPack(object(), good.pack, good.version, good.record, good.source, good.archive, good.archive_digest, ())

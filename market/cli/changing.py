@@ -1,0 +1,46 @@
+"""What a command changed in a root without anything having arrived: told in one shape, with the hosts that show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from market.cli.live import await_hosts, host_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from market.cli.market import Market
+    from market.cli.output import Output
+    from market.installer.plan import Change
+    from market.installer.root import Root
+
+
+def report_changes(
+    market: Market, output: Output, root: Root, changes: Sequence[Change], *, dry_run: bool = False
+) -> None:
+    """Wait for the hosts of the root to show the changes, and print them; of a dry run only the plan."""
+    shown = () if dry_run else await_hosts(market, root, [(change.name, change.new_version) for change in changes])
+    document = {
+        "root": str(root.path),
+        "dry_run": dry_run,
+        "items": [_document(change) for change in changes],
+        "hosts": [one.document for one in shown],
+    }
+    lines = [_line(change, root, dry_run=dry_run) for change in changes]
+    output.done(document, lines if dry_run else [*lines, *host_lines(shown, root)])
+
+
+def _document(change: Change) -> dict[str, Any]:
+    return {
+        "name": change.name,
+        "action": str(change.action),
+        "old_version": change.old_version,
+        "version": change.new_version,
+        "backup": change.backup,
+    }
+
+
+def _line(change: Change, root: Root, *, dry_run: bool) -> str:
+    act = str(change.action).replace("-", " ")
+    kept = f"; the edited files are kept in {change.backup}" if change.backup else ""
+    return f"{'would have: ' if dry_run else ''}{act} {change.name} {change.new_version} (was {change.old_version}) in {root.path}{kept}"
