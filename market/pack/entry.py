@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from market.pack.entry_python import is_python_entry
 from market.pack.rules import make_problem
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def check_entry(
     """Yield what is wrong with an entry: the name first, then the file."""
     # Places are found by reading the document again, so only where there is something to say.
     entry, find_place = manifest.entry, manifest.find_place
-    if entry.startswith("python:"):
+    if is_python_entry(entry):
         yield make_problem("entry-python", f"the entry {entry!r} names Python code", manifest.file, find_place("entry"))
     elif entry.startswith("/"):
         yield make_problem("entry-absolute", f"the entry {entry!r} is absolute", manifest.file, find_place("entry"))

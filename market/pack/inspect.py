@@ -14,12 +14,22 @@ from market.pack.discover import COMMAND_FILE, GUIDE_FILE, Found, discover
 from market.pack.front_matter import parse_front_matter
 from market.pack.identity import Given as Given  # its users find it beside `inspect_pack`
 from market.pack.identity import choose_pack_name, choose_version, find_conflicts
-from market.pack.kinds import COLLECTION_KIND, MARKED_KINDS, SKILL_KIND, choose_skill_folders, clean_folder, find_kind
+from market.pack.kinds import (
+    COLLECTION_KIND,
+    MARKED_KINDS,
+    SKILL_KIND,
+    choose_skill_folders,
+    clean_folder,
+    find_kind,
+    is_wheel_kind,
+)
 from market.pack.pack_manifest import PackManifest
 from market.pack.paths import check_path, find_collisions
 from market.pack.rules import NOT_PORTABLE, make_problem
 from market.pack.skills import FolderReading, fold_name, read_folder
 from market.pack.text import read_manifest
+from market.pack.wheel_inspect import check_wheel
+from market.pack.wheel_tree import own_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,17 +81,21 @@ def inspect_pack(source: Source, given: Given = Given()) -> Inspection:  # noqa:
     A skill with an error is left out of the pack and its problem reported; its siblings stay.
     """
     files = {file.path: file for file in source.files()}
-    problems = [*_check_paths(files)]
     kind = find_kind(files)
+    if is_wheel_kind(kind):
+        # What it depends on lies beside it, and isn't its author's.
+        files = {path: files[path] for path in own_paths(files)}
+    problems = [*_check_paths(files)]
     manifest = kind.parse(read_manifest(source, files[kind.marker]), kind.marker) if kind else None
     problems.extend(manifest.problems if manifest else ())
+    problems.extend(check_wheel(source, files, manifest) if manifest and is_wheel_kind(kind) else ())
     folders = choose_skill_folders(kind, manifest, files)
     found = discover(files.values(), folders)
     problems.extend(
         (*found.problems, *_check_skill_paths(manifest, files, found), *_check_odd_spellings(source, files, found))
     )
     top_name = given.name or (manifest.name if manifest else "") or source.name
-    readings = [read_folder(source, files, folder, top_name) for folder in found.folders]
+    readings = [read_folder(source, files, folder, top_name, is_wheel=is_wheel_kind(kind)) for folder in found.folders]
     problems.extend(problem for reading in readings for problem in reading.problems)
     skills, repeated = _drop_repeated([skill for reading in readings for skill in reading.skills])
     problems.extend(repeated)

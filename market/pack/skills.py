@@ -9,6 +9,7 @@ from market.model import Command, Guide, Kind, Skill
 from market.pack.classes import strictest
 from market.pack.discover import COMMAND_FILE, GUIDE_FILE
 from market.pack.entry import check_entry
+from market.pack.entry_python import check_python_entry, is_python_entry
 from market.pack.identity import Candidate
 from market.pack.needs import read_needs
 from market.pack.rules import make_problem
@@ -41,10 +42,12 @@ class FolderReading:
     file: str = ""
 
 
-def read_folder(source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str) -> FolderReading:
-    """Read a folder's manifests. `top_name` stands in for the folder's name at the pack's top."""
+def read_folder(
+    source: Source, files: Mapping[str, SourceFile], folder: str, top_name: str, *, is_wheel: bool = False
+) -> FolderReading:
+    """Read a folder's manifests. `top_name` stands in for the folder's name at the pack's top; python entries belong to wheels."""
     guide = _read_guide(source, files, folder, top_name)
-    command = _read_command(source, files, folder, has_guide=guide is not None)
+    command = _read_command(source, files, folder, has_guide=guide is not None, is_wheel=is_wheel)
     skills = _join(
         _command_skill(command, folder) if command and command.entry and not command.is_broken else None,
         _guide_skill(guide, folder) if guide and not guide.is_broken else None,
@@ -77,7 +80,7 @@ def _read_guide(source: Source, files: Mapping[str, SourceFile], folder: str, to
 
 
 def _read_command(
-    source: Source, files: Mapping[str, SourceFile], folder: str, *, has_guide: bool
+    source: Source, files: Mapping[str, SourceFile], folder: str, *, has_guide: bool, is_wheel: bool
 ) -> CommandManifest | None:
     file = f"{folder}/{COMMAND_FILE}" if folder else COMMAND_FILE
     if file not in files:
@@ -88,6 +91,8 @@ def _read_command(
         return replace(manifest, version="", problems=(make_problem("command-foreign", text, file, (1, 1)),))
     if manifest.is_broken or not manifest.entry:
         return manifest
+    if is_wheel and is_python_entry(manifest.entry):
+        return replace(manifest, problems=(*manifest.problems, *check_python_entry(manifest, files)))
     return replace(manifest, problems=(*manifest.problems, *check_entry(manifest, folder, source, files)))
 
 
@@ -100,7 +105,7 @@ def _command_skill(manifest: CommandManifest, folder: str) -> Skill:
     command = Command(manifest.file, manifest.entry, manifest.schema, manifest.env_allow, manifest.timeout_seconds)
     return Skill(
         manifest.name,
-        Kind.COMMAND,
+        Kind.PYTHON if is_python_entry(manifest.entry) else Kind.COMMAND,
         manifest.description,
         folder,
         manifest.skill_class,

@@ -207,7 +207,7 @@ def test_another_tools_skill_json_beside_a_guide_is_left_alone() -> None:
 
 
 def test_the_kinds_are_a_closed_table() -> None:
-    assert KINDS == ("pack", "openclaw-plugin", "claude-plugin", "skill", "collection")
+    assert KINDS == ("wheel", "pack", "openclaw-plugin", "claude-plugin", "skill", "collection")
 
 
 def test_plugins_hold_their_skills_in_one_folder() -> None:

@@ -1,0 +1,39 @@
+"""Rules about wheels: rows of (id, severity, sentence, fix) for `market.pack.rules`."""
+
+from __future__ import annotations
+
+# fmt: off
+
+Row = tuple[str, str, str, str]
+
+_REBUILD = "build the wheel again with `uv build`"
+
+WHEEL_RULES: tuple[Row, ...] = (
+    ("wheel-name", "error", "a wheel's file is named NAME-VERSION-TAGS.whl, and tools believe that name",
+     "give it the name that it was built with"),
+    ("wheel-dist-info", "error", "a wheel describes itself in exactly one folder NAME-VERSION.dist-info", _REBUILD),
+    ("wheel-file", "error", "the file WHEEL says which form of wheel this is; only form 1 is known", _REBUILD),
+    ("wheel-metadata", "error", "name, version and what it depends on are read from METADATA", "correct pyproject.toml and build it again"),
+    ("wheel-name-differs", "error", "file name, .dist-info folder and METADATA name one release, or tools disagree about what this is",
+     _REBUILD),
+    ("wheel-group", "error", "only a wheel that declares the entry-point group `market.skills` is a pack",
+     'add [project.entry-points."market.skills"] to pyproject.toml'),
+    ("wheel-entry-points", "error", "entry_points.txt can't be read", _REBUILD),
+    ("wheel-other-groups", "warning",
+     "a wheel pack runs in a process of its own, where nobody looks for these entry points", "remove them"),
+    ("wheel-record", "error", "RECORD names every file with its true size and sha256; what it doesn't say wasn't built", _REBUILD),
+    ("wheel-pth", "error", "a .pth file runs code at every start of Python", "leave it out"),
+    ("wheel-data", "error", "a .data folder spreads files outside the package", "ship the files inside the package"),
+    ("wheel-bytecode", "error", "compiled bytecode can differ from the source that is reviewed", "ship the source only"),
+    ("wheel-top-file", "error", "at its top a wheel has packages, modules and its .dist-info folder",
+     "move the file into the package"),
+    ("wheel-hidden", "error", "a name with a leading dot at the top is kept for what Market puts beside the package",
+     "move it into the package"),
+    ("wheel-shadows", "error", "a module of that name would take the place of Python's own or the host's",
+     "rename the package"),
+    ("wheel-dependency-url", "error",
+     "a dependency is fetched from the configured package index, never from an address that the wheel names",
+     "depend on a released version"),
+    ("entry-python-form", "error", "a python entry reads python:package.module:function", "write it in this form"),
+    ("entry-python-module", "error", "the code of a python skill is in its own wheel", "correct the module's name"),
+)

@@ -1,0 +1,115 @@
+"""A wheel file as a tree of files: strict about the zip, its names and RECORD. What the tree means is `market.pack.inspect`.
+
+The zip rules are those for any foreign archive (`market.pack.foreign_zip`): two headers that agree, no gap, no byte too many, and
+limits on the bytes that are really produced. Names aren't mapped: what isn't a portable path is refused.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+from market.errors import Untrusted
+from market.pack.archive_directory import read_directory
+from market.pack.archive_read import refuse_archive
+from market.pack.foreign import MAX_MEMBERS
+from market.pack.foreign_zip import MAX_COMMENT_BYTES, read_foreign_zip
+from market.pack.paths import check_path, find_collisions
+from market.pack.rules import make_problem
+from market.pack.source import SourceFile
+from market.pack.wheel_metadata import is_same_release, parse_wheel_file
+from market.pack.wheel_record import check_record
+from market.pack.wheel_tree import dist_infos, find_dist_info
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from market.errors import Problem
+    from market.pack.foreign import Foreign, Member
+
+WHEEL_SUFFIX = ".whl"
+
+
+class WheelSource:
+    """The files in a wheel that was checked. They are executable where the wheel says so; who reads them decides what counts."""
+
+    name = ""
+
+    def __init__(self, foreign: Foreign, members: Sequence[Member]) -> None:
+        self._foreign = foreign
+        self._members = {member.path: member for member in sorted(members, key=lambda member: member.path.encode())}
+
+    def files(self) -> Sequence[SourceFile]:
+        """Return the files in path order."""
+        return [
+            SourceFile(path, member.size, bool((member.mode or 0) & 0o100)) for path, member in self._members.items()
+        ]
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes; raises `Untrusted` where size or checksum are others than declared."""
+        return self._foreign.read(self._members[path])
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file's bytes as a stream."""
+        return io.BytesIO(self.read(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A wheel whose structure is sound: its tree, the folder in which it describes itself, and the tags that say where it works."""
+
+    source: WheelSource
+    dist_info: str
+    tags: tuple[str, ...]
+
+
+def is_wheel(stream: BinaryIO) -> bool:
+    """Whether a zip describes itself as a wheel. Whether it is a good one, `read_wheel` says."""
+    try:
+        rows = read_directory(stream, max_comment_bytes=MAX_COMMENT_BYTES, max_rows=MAX_MEMBERS).rows
+    except Untrusted:
+        return False
+    return any(row.name.count(b"/") == 1 and row.name.endswith(b".dist-info/WHEEL") for row in rows)
+
+
+def read_wheel(stream: BinaryIO, file_name: str = "") -> Wheel:
+    """Read a wheel strictly; raises `Untrusted` with every problem. `stream` must stay open while files are read.
+
+    `file_name` is held against what the wheel says of itself; empty where it isn't known.
+    """
+    foreign = read_foreign_zip(stream)
+    members = [member for member in foreign.members if not member.is_folder]
+    paths = [member.path for member in members]
+    problems = [*foreign.changes, *(problem for path in paths for problem in check_path(path)), *find_collisions(paths)]
+    # In a tree such a folder is what Market fetched, so that the rules for trees pass it over.
+    problems += [
+        make_problem("wheel-hidden", f"{path!r} starts with a dot", path) for path in paths if path.startswith(".")
+    ]
+    dist_info = find_dist_info(paths)
+    if not dist_info:
+        found = ", ".join(dist_infos(paths)) or "none"
+        problems.append(make_problem("wheel-dist-info", f"it has not one whole .dist-info folder, but {found}"))
+    if problems:
+        raise refuse_archive(problems)
+    source = WheelSource(foreign, members)
+    wheel_file, faults = parse_wheel_file(source.read(f"{dist_info}/WHEEL"), f"{dist_info}/WHEEL")
+    problems = [*faults, *_check_file_name(file_name, dist_info), *check_record(source)]
+    if problems:
+        raise refuse_archive(problems)
+    return Wheel(source, dist_info, wheel_file.tags)
+
+
+def _check_file_name(file_name: str, dist_info: str) -> list[Problem]:
+    if not file_name:
+        return []
+    try:
+        name, version, _, _ = parse_wheel_filename(file_name)
+    except InvalidWheelFilename as error:
+        return [make_problem("wheel-name", str(error), file_name)]
+    own_name, _, own_version = dist_info.removesuffix(".dist-info").partition("-")
+    if is_same_release((own_name, own_version), (name, str(version))):
+        return []
+    return [make_problem("wheel-name-differs", f"{file_name} holds {dist_info}", file_name)]

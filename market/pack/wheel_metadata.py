@@ -1,0 +1,163 @@
+"""METADATA, WHEEL and entry_points.txt of a wheel: parsed, with everything that is wrong as problems. Nothing is imported from it.
+
+The parsers of both formats are loaded when the first wheel is met: with `email` below them they take 60 ms, more than all else that
+installing an archive does, and most packs are no wheels.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from market.model import Needs
+from market.pack.pack_manifest import PackManifest
+from market.pack.rules import make_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from packaging.metadata import Metadata
+
+    from market.errors import Problem
+
+GROUP = "market.skills"
+MAX_KEYWORDS = 50
+REPOSITORY_LABELS = frozenset({"repository", "source", "source code", "sources", "code", "github", "gitlab"})
+
+_TARGET = re.compile(r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class WheelFile:
+    """What the file WHEEL says: the form's version, and the tags of interpreters and platforms on which the wheel works."""
+
+    version: str = ""
+    tags: tuple[str, ...] = ()
+
+
+def parse_metadata(data: bytes, file: str) -> PackManifest:
+    """Parse a METADATA as the manifest of a pack: identity, texts, and which Python it needs."""
+    metadata, problems = _read_metadata(data, file)
+    if metadata is None:
+        return PackManifest(file, problems=tuple(problems), is_readable=False)
+    addresses = metadata.project_urls or {}
+    by_label = {label.lower(): address for label, address in addresses.items()}
+    homepage = metadata.home_page or by_label.get("homepage", "")
+    repository = next((by_label[label] for label in by_label if label in REPOSITORY_LABELS), "")
+    python = str(metadata.requires_python or "")
+    return PackManifest(
+        file,
+        name=metadata.name,
+        version=str(metadata.version),
+        summary=metadata.summary or "",
+        license=str(metadata.license_expression or ""),
+        homepage=homepage or "",
+        repository=repository,
+        keywords=tuple(metadata.keywords or ())[:MAX_KEYWORDS],
+        needs=Needs(python=python),
+        problems=tuple(problems),
+    )
+
+
+def parse_requires(data: bytes) -> tuple[str, ...]:
+    """Return what a METADATA says the wheel depends on, as requirements in the words of the standard; empty where it can't be read."""
+    metadata, _ = _read_metadata(data, "METADATA")
+    return tuple(str(requirement) for requirement in (metadata.requires_dist or ())) if metadata else ()
+
+
+def parse_wheel_file(data: bytes, file: str) -> tuple[WheelFile, tuple[Problem, ...]]:
+    """Parse the file WHEEL."""
+    rows = [line.partition(":") for line in data.decode("utf-8", "replace").splitlines() if ":" in line]
+    values = [(name.strip().lower(), value.strip()) for name, _, value in rows]
+    version = next((value for name, value in values if name == "wheel-version"), "")
+    tags = tuple(value for name, value in values if name == "tag")
+    if version.partition(".")[0] != "1" or not tags:
+        what = f"Wheel-Version is {version[:20]!r}" if version.partition(".")[0] != "1" else "there is no Tag"
+        return WheelFile(version, tags), (make_problem("wheel-file", what, file),)
+    return WheelFile(version, tags), ()
+
+
+def parse_entry_points(data: bytes, file: str) -> tuple[Mapping[str, Mapping[str, str]], tuple[Problem, ...]]:
+    """Parse an entry_points.txt: groups of names and what they lead to."""
+    import configparser
+
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=True, default_section="")
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    try:
+        parser.read_string(data.decode("utf-8"))
+    except (configparser.Error, UnicodeDecodeError) as error:
+        return {}, (make_problem("wheel-entry-points", str(error).replace("\n", " "), file),)
+    groups = {group: dict(parser.items(group)) for group in parser.sections()}
+    bad = [(name, value) for name, value in groups.get(GROUP, {}).items() if not _TARGET.fullmatch(value.strip())]
+    problems = [
+        make_problem("wheel-entry-points", f"{name} = {value[:80]!r} names no module", file) for name, value in bad
+    ]
+    return groups, tuple(problems)
+
+
+def check_groups(groups: Mapping[str, Mapping[str, str]], file: str) -> Iterator[Problem]:
+    """Demand our group, and say of others that nothing looks for them."""
+    if not groups.get(GROUP):
+        yield make_problem("wheel-group", f"no entry point of the group {GROUP!r}", file)
+    if others := sorted(set(groups) - {GROUP}):
+        yield make_problem("wheel-other-groups", f"entry points of {', '.join(others)}", file)
+
+
+def check_dist_info(folder: str, manifest: PackManifest) -> Iterator[Problem]:
+    """Hold a .dist-info folder's own name against METADATA."""
+    name, _, version = folder.removesuffix(".dist-info").partition("-")
+    if not manifest.name or is_same_release((name, version), (manifest.name, manifest.version)):
+        return
+    yield make_problem("wheel-name-differs", f"{folder} describes {manifest.name} {manifest.version}", manifest.file)
+
+
+def is_same_release(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two spellings of name and version mean one release."""
+    try:
+        versions = Version(one[1].replace("_", "-")), Version(other[1])
+    except InvalidVersion:
+        return False
+    return canonicalize_name(one[0]) == canonicalize_name(other[0]) and versions[0] == versions[1]
+
+
+def _read_metadata(data: bytes, file: str) -> tuple[Metadata | None, list[Problem]]:
+    from packaging.metadata import Metadata, parse_email
+
+    raw, unparsed = parse_email(data)
+    metadata = Metadata.from_raw(raw, validate=False)
+    problems = []
+    # What can't be read for certain, a name that stands twice for example, is in `unparsed`.
+    for field in ("name", "version", "requires-dist", "requires-python"):
+        if field in unparsed:
+            problems.append(make_problem("wheel-metadata", f"{field} can't be read, or stands twice", file))
+    problems.extend(_check_fields(metadata, file))
+    return (None if any(problem.severity == "error" for problem in problems) else metadata), problems
+
+
+def _check_fields(metadata: Metadata, file: str) -> Iterator[Problem]:
+    from packaging.metadata import InvalidMetadata
+
+    for field in (
+        "name",
+        "version",
+        "requires_dist",
+        "requires_python",
+        "summary",
+        "project_urls",
+        "license_expression",
+        "keywords",
+    ):
+        try:
+            value = getattr(metadata, field)
+        except InvalidMetadata as error:
+            yield make_problem("wheel-metadata", str(error), file)
+            continue
+        if field in ("name", "version") and not value:
+            yield make_problem("wheel-metadata", f"{field} is missing", file)
+        for requirement in value or () if field == "requires_dist" else ():
+            if requirement.url:
+                yield make_problem("wheel-dependency-url", f"it depends on {str(requirement)[:200]!r}", file)

@@ -1,0 +1,107 @@
+"""A wheel's files as they stand in a tree, zipped or unpacked: where it describes itself, its packages, and what must not be there.
+
+RECORD is `market.pack.wheel_record`, the zip `market.pack.wheel`. No code of the wheel is run, here or anywhere in this room.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from market.pack.rules import make_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from market.errors import Problem
+
+DIST_INFO = ".dist-info"
+SITE_FOLDER = ".site"
+"""Beside the package: what Market fetched for it to depend on. Never part of a wheel."""
+
+# What the host imports itself. In a worker such a module would do no harm; in the host's own environment it would.
+HOST_MODULES = frozenset(
+    {
+        "alembic",
+        "click",
+        "granian",
+        "index",
+        "jinja2",
+        "jsonschema",
+        "market",
+        "msgspec",
+        "nh3",
+        "packaging",
+        "pip",
+        "pkg_resources",
+    }
+    | {
+        "platformdirs",
+        "pluggy",
+        "requests",
+        "resolvelib",
+        "rich",
+        "setuptools",
+        "sitecustomize",
+        "sqlalchemy",
+        "starlette",
+    }
+    | {"tomlkit", "usercustomize", "uv", "watchfiles", "yaml"}
+)
+_MODULE_SUFFIXES = (".py", ".pyi", ".so", ".pyd")
+
+
+def find_dist_info(paths: Collection[str]) -> str:
+    """Return the folder in which a tree describes itself as a wheel, or empty: exactly one, with the files of the standard."""
+    folders = dist_infos(paths)
+    if len(folders) != 1:
+        return ""
+    folder = folders[0]
+    return folder if all(f"{folder}/{name}" in paths for name in ("METADATA", "WHEEL", "RECORD")) else ""
+
+
+def dist_infos(paths: Collection[str]) -> list[str]:
+    """Return every .dist-info folder at the top."""
+    return sorted({top for path in paths if (top := path.partition("/")[0]).endswith(DIST_INFO) and "/" in path})
+
+
+def own_paths(paths: Collection[str]) -> list[str]:
+    """Return the wheel's own files, without what was fetched for it."""
+    return [path for path in paths if not path.startswith(f"{SITE_FOLDER}/")]
+
+
+def package_folders(paths: Collection[str]) -> tuple[str, ...]:
+    """Return the packages at a wheel's top, in which skills are sought."""
+    tops = {path.partition("/")[0] for path in paths if "/" in path}
+    return tuple(sorted(top for top in tops if not top.endswith(DIST_INFO) and not top.startswith(".")))
+
+
+def check_wheel_tree(paths: Collection[str]) -> Iterator[Problem]:
+    """Yield a problem for each file that a pack's wheel must not have. `paths` are its own."""
+    for path in paths:
+        if path.endswith(".pth"):
+            yield make_problem("wheel-pth", f"{path!r} is a path file", path)
+        elif path.endswith((".pyc", ".pyo")):
+            yield make_problem("wheel-bytecode", f"{path!r} is bytecode", path)
+        elif "/" not in path and not path.startswith(".") and not path.endswith(_MODULE_SUFFIXES):
+            yield make_problem("wheel-top-file", f"{path!r} is no module", path)
+    for top in sorted({path.partition("/")[0] for path in paths}):
+        yield from _check_top(top, next(path for path in paths if path.partition("/")[0] == top))
+
+
+def _check_top(top: str, example: str) -> Iterator[Problem]:
+    module = top.partition(".")[0]
+    if top.startswith("."):
+        yield make_problem("wheel-hidden", f"{top!r} starts with a dot", example)
+    elif top.endswith(".data"):
+        yield make_problem("wheel-data", f"{example!r} would be spread outside the package", example)
+    elif not top.endswith(DIST_INFO) and (module in sys.stdlib_module_names or module.lower() in HOST_MODULES):
+        yield make_problem("wheel-shadows", f"the module {module!r} is already somebody else's", example)
+
+
+def has_module(paths: Collection[str], module: str) -> bool:
+    """Whether a tree holds a module: as a file, a package, or compiled for some platform."""
+    stem = module.replace(".", "/")
+    if f"{stem}.py" in paths or f"{stem}/__init__.py" in paths:
+        return True
+    return any(path.startswith((f"{stem}.", f"{stem}/__init__.")) and path.endswith((".so", ".pyd")) for path in paths)

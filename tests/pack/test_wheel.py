@@ -1,0 +1,207 @@
+"""Wheels as packs: what a good one is, and every way in which one may cheat."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from market.errors import InvalidInput, Untrusted
+from market.model import Kind
+from market.pack.inspect import inspect_pack
+from market.pack.kinds import KINDS
+from market.pack.source import MemorySource
+from market.pack.wheel import is_wheel, read_wheel
+from market.pack.wheel_metadata import parse_requires
+from market.trust.verify import verify_wheel
+from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
+from tests.wheels import a_code_wheel, a_python_skill, a_wheel, wheel_files, zip_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def problems_of(content: bytes, file_name: str = "") -> dict[str, str]:
+    """Every rule that a wheel breaks when it is verified, with its text."""
+    with pytest.raises((Untrusted, InvalidInput)) as caught:
+        verify_wheel(io.BytesIO(content), file_name)
+    found: dict[str, str] = {}
+    for problem in caught.value.problems:
+        found[problem.rule] = f"{found.get(problem.rule, '')}{problem.text}; "
+    return found
+
+
+def test_a_wheel_with_a_guide_is_a_pack_with_the_identity_of_its_metadata() -> None:
+    verified = verify_wheel(
+        io.BytesIO(a_wheel(name="Demo_Pack", version="1.2.0", metadata="Summary: Greets.\nRequires-Python: >=3.9\n"))
+    )
+    pack = verified.pack
+    assert (pack.name, str(pack.version), pack.kind, pack.summary, pack.needs.python) == (
+        "demo-pack",
+        "1.2.0",
+        "wheel",
+        "Greets.",
+        ">=3.9",
+    )
+    assert [(skill.name, skill.kind, skill.folder) for skill in pack.skills] == [
+        ("greeting", Kind.GUIDE, "Demo_Pack/greeting")
+    ]
+    assert "wheel" in KINDS
+
+
+def test_a_python_skill_is_declared_by_a_file_and_no_code_is_run() -> None:
+    verified = verify_wheel(io.BytesIO(a_code_wheel("raise SystemExit('I was imported')\n")))
+    (skill,) = verified.pack.skills
+    assert (skill.name, skill.kind) == ("echo_py", Kind.PYTHON)
+    assert skill.command is not None
+    assert skill.command.entry == "python:demo_pack.skills:echo_py"
+
+
+def test_a_wheel_may_hold_a_command_too_and_its_entry_becomes_executable() -> None:
+    files = {"demo_pack/run/skill.json": a_skill_json(), "demo_pack/run/run.sh": RUN_SCRIPT}
+    verified = verify_wheel(io.BytesIO(a_wheel(files)))
+    assert [skill.kind for skill in verified.pack.skills] == [Kind.COMMAND]
+    assert verified.record.by_path["demo_pack/run/run.sh"].executable
+
+
+def test_the_tree_in_a_wheel_and_the_same_tree_unpacked_get_one_verdict() -> None:
+    contents = wheel_files({"demo_pack/skills.py": "x = 1\n", "demo_pack/echo_py/skill.json": a_python_skill()})
+    unpacked = {
+        **contents,
+        ".site/other-1.0.dist-info/METADATA": b"odd",
+        ".site/CON/skill.json": b"{",
+        ".site/other.pth": b"",
+    }
+    zipped = inspect_pack(read_wheel(io.BytesIO(zip_files(contents))).source)
+    installed = inspect_pack(MemorySource(unpacked, name="demo-pack"))
+    assert installed == zipped
+    assert not installed.problems
+
+
+def test_a_plain_zip_and_a_folder_are_no_wheels() -> None:
+    assert not is_wheel(io.BytesIO(zip_files({"skill.json": a_skill_json()})))
+    assert not is_wheel(io.BytesIO(b"PK\x03\x04 nothing"))
+    assert is_wheel(io.BytesIO(a_wheel()))
+
+
+def test_a_python_entry_outside_a_wheel_stays_refused() -> None:
+    inspection = inspect_pack(MemorySource({"skill.json": a_python_skill(), "demo_pack/skills.py": b""}, name="demo"))
+    assert [problem.rule for problem in inspection.errors] == ["entry-python"]
+
+
+def test_what_it_depends_on_is_read_in_the_standards_words() -> None:
+    metadata = wheel_files(requires=('tabulate>=0.9; python_version >= "3.8"', "pluggy"))[
+        "demo_pack-1.0.0.dist-info/METADATA"
+    ]
+    assert parse_requires(metadata) == ('tabulate>=0.9; python_version >= "3.8"', "pluggy")
+    assert parse_requires(b"\xff") == ()
+
+
+@pytest.mark.parametrize(
+    ("file_name", "rule"),
+    [
+        ("demo_pack-1.0.0-py3-none-any.whl", ""),
+        ("Demo.Pack-1.0-py3-none-any.whl", ""),
+        ("other-1.0.0-py3-none-any.whl", "wheel-name-differs"),
+        ("demo_pack-1.0.1-py3-none-any.whl", "wheel-name-differs"),
+        ("demo_pack.whl", "wheel-name"),
+    ],
+)
+def test_the_files_name_agrees_with_what_is_inside(file_name: str, rule: str) -> None:
+    if rule:
+        assert list(problems_of(a_wheel(), file_name)) == [rule]
+    else:
+        assert verify_wheel(io.BytesIO(a_wheel()), file_name).name == "demo-pack"
+
+
+def _with(changes: dict[str, bytes | None], **options: object) -> bytes:
+    """A wheel whose files were changed after RECORD was written."""
+    contents = {**wheel_files(**options), **changes}  # type: ignore[arg-type]
+    return zip_files({path: content for path, content in contents.items() if content is not None})
+
+
+DIST_INFO = "demo_pack-1.0.0.dist-info"
+
+
+@pytest.mark.parametrize(
+    ("make", "rule", "text"),
+    [
+        (lambda: a_wheel(entry_points=""), "wheel-group", "no entry points"),
+        (lambda: a_wheel(entry_points="[console_scripts]\nx = demo_pack:x\n"), "wheel-group", "market.skills"),
+        (lambda: a_wheel(entry_points="[market.skills]\nx = ../x\n"), "wheel-entry-points", "names no module"),
+        (lambda: a_wheel(entry_points="market.skills = x\n"), "wheel-entry-points", "no section headers"),
+        (lambda: _with({"demo_pack/__init__.py": b"evil = 1\n"}), "wheel-record", "its sha256 differs"),
+        (lambda: _with({"demo_pack/more.py": b""}), "wheel-record", "is not in RECORD"),
+        (lambda: _with({"demo_pack/__init__.py": None}), "wheel-record", "which is not in the wheel"),
+        (lambda: _with({f"{DIST_INFO}/RECORD": b"demo_pack/__init__.py,md5=xx,0\n"}), "wheel-record", ""),
+        (lambda: _with({f"{DIST_INFO}/RECORD": None}), "wheel-dist-info", "not one whole"),
+        (lambda: _with({"other-1.0.dist-info/METADATA": b""}), "wheel-dist-info", "demo_pack-1.0.0.dist-info, other-1.0.dist-info"),
+        (lambda: a_wheel({"evil.pth": "import os"}), "wheel-pth", "evil.pth"),
+        (lambda: a_wheel({"demo_pack-1.0.0.data/scripts/run": "#!python"}), "wheel-data", "scripts/run"),
+        (lambda: a_wheel({"demo_pack-1.0.0.data/headers/x.h": ""}), "wheel-data", "headers/x.h"),
+        (lambda: a_wheel({"demo_pack-1.0.0.data/data/etc/x": ""}), "wheel-data", "data/etc/x"),
+        (lambda: a_wheel({"json/__init__.py": ""}), "wheel-shadows", "'json'"),
+        (lambda: a_wheel({"Market/__init__.py": ""}), "wheel-shadows", "'Market'"),
+        (lambda: a_wheel({"sitecustomize.py": ""}), "wheel-shadows", "'sitecustomize'"),
+        (lambda: a_wheel({"demo_pack/fast.pyc": "x"}), "wheel-bytecode", "fast.pyc"),
+        (lambda: a_wheel({"notes.txt": "x"}), "wheel-top-file", "notes.txt"),
+        (lambda: a_wheel({".site/x.py": "x"}), "wheel-hidden", ".site"),
+        (lambda: a_wheel(requires=("evil @ https://127.0.0.1/evil.zip",)), "wheel-dependency-url", "evil"),
+        (lambda: a_wheel(requires=("not a requirement !",)), "wheel-metadata", "not a requirement"),
+        (lambda: a_wheel(metadata="Name: other\n"), "wheel-metadata", "name can't be read, or stands twice"),
+        (lambda: _with({f"{DIST_INFO}/WHEEL": b"Wheel-Version: 2.0\nTag: py3-none-any\n"}), "wheel-file", "2.0"),
+        (lambda: a_code_wheel(manifest={"entry": "python:demo_pack.skills"}), "entry-python-form", "demo_pack.skills"),
+        (lambda: a_code_wheel(manifest={"entry": "python:os.path:join"}), "entry-python-module", "'os.path'"),
+        (lambda: a_wheel({}), "pack-empty", "no skill"),
+        (lambda: a_wheel({"Demo_pack/__init__.py": ""}), "path-collision", ""),
+        (lambda: a_wheel({"demo_pack/../../evil.py": ""}), "path-parts", ""),
+    ],
+)  # fmt: skip
+def test_a_wheel_that_cheats_is_refused_by_a_rule_that_is_named(
+    make: Callable[[], bytes], rule: str, text: str
+) -> None:
+    found = problems_of(make())
+    assert text in found[rule]
+
+
+def test_entry_points_for_others_are_told_and_stop_nothing() -> None:
+    points = "[market.skills]\nx = demo_pack\n[console_scripts]\nx = demo_pack:x\n"
+    assert [problem.rule for problem in verify_wheel(io.BytesIO(a_wheel(entry_points=points))).problems] == [
+        "wheel-other-groups"
+    ]
+
+
+def test_a_bomb_is_refused_by_the_bytes_that_it_becomes() -> None:
+    assert "archive-bomb" in problems_of(a_wheel({"demo_pack/zeros.bin": bytes(30 << 20)}))
+
+
+@pytest.mark.parametrize("cut", [1, 30, 400])
+def test_a_cut_wheel_and_one_with_more_behind_it_are_refused(cut: int) -> None:
+    whole = a_wheel()
+    assert problems_of(whole[:-cut])
+    assert problems_of(whole + b"x" * cut)
+
+
+def test_what_a_real_builder_writes_is_a_good_wheel(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "built_pack"
+    (package / "hello").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "hello" / "SKILL.md").write_bytes(a_skill_md("hello"))
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        '[project]\nname = "built-pack"\nversion = "0.3.0"\ndescription = "Built."\nlicense = "Apache-2.0"\nrequires-python = ">=3.11"\n'
+        '[project.entry-points."market.skills"]\nbuilt-pack = "built_pack"\n'
+    )
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=tmp_path, check=True, capture_output=True
+    )
+    (path,) = (tmp_path / "dist").iterdir()
+    with path.open("rb") as stream:
+        verified = verify_wheel(stream, path.name)
+        assert (verified.name, verified.pack.license, verified.problems) == ("built-pack", "Apache-2.0", ())
+        assert sorted(file.path for file in verified.record.files) == sorted(zipfile.ZipFile(path).namelist())
