@@ -35,6 +35,7 @@ class LiveSkill:
     device: int
     inode: int
     tree_digest: str = ""
+    publisher: str = ""
     shadowed_by: str = ""
     source: str = SOURCE_PACK
     problems: tuple[Problem, ...] = ()

@@ -145,6 +145,7 @@ class Loader:
             device=tree.identity[0],
             inode=tree.identity[1],
             tree_digest=tree.digest,
+            publisher=tree.receipt.publisher if tree.receipt else "",
             problems=(*reasons, *_problems_of(skill, inspection.problems)),
             source=SOURCE_PACK if tree.standing.is_managed else SOURCE_WORKSPACE,
         )

@@ -19,8 +19,8 @@ from market.run.supervision import Request, SupervisorDied
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from market.hookspecs import Target
     from market.model import Command
-    from market.registry.live import LiveSkill
     from market.run.pool import SupervisorPool
     from market.run.supervision import Result
 
@@ -32,7 +32,7 @@ class CommandExecutor:
         self._pool = pool
         self._environ = environ
 
-    def execute(self, target: LiveSkill, args_text: str, timeout_seconds: float) -> Outcome:
+    def execute(self, target: Target, args_text: str, timeout_seconds: float) -> Outcome:
         """Run the skill; see `market.run.executor.Executor`. The duration includes the wait for a free supervisor."""
         command = target.skill.command
         if command is None:
@@ -43,7 +43,7 @@ class CommandExecutor:
         return replace(outcome, duration_ms=(time.monotonic() - started) * 1000)
 
     def _run(
-        self, target: LiveSkill, command: Command, stdin: bytes, timeout_seconds: float, pack_fd: int, folder_fd: int
+        self, target: Target, command: Command, stdin: bytes, timeout_seconds: float, pack_fd: int, folder_fd: int
     ) -> Outcome:
         entry = resolve_entry(target, command)
         check_entry(target, folder_fd, entry)
@@ -70,7 +70,7 @@ def _judge(result: Result, command: Command, timeout_seconds: float, folder_fd: 
 
 
 @contextmanager
-def _open_folder(target: LiveSkill, pack_fd: int) -> Iterator[int]:
+def _open_folder(target: Target, pack_fd: int) -> Iterator[int]:
     """Open the skill's folder inside the leased tree, to look at its entry there."""
     try:
         descriptor = os.open(target.skill.folder or ".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=pack_fd)

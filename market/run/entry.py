@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from market.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from market.hookspecs import Target
     from market.model import Command
-    from market.registry.live import LiveSkill
 
 # The kernel reads no more than this of a `#!` line.
 _SHEBANG_BYTES = 256
 _COMMAND_NOT_FOUND = 127
 
 
-def resolve_entry(target: LiveSkill, command: Command) -> str:
+def resolve_entry(target: Target, command: Command) -> str:
     """Return the entry as the child executes it, from the skill's folder: `./run.sh`.
 
     An absolute entry inside the pack becomes relative, so that it too is taken from the version that was found.
@@ -31,7 +31,7 @@ def resolve_entry(target: LiveSkill, command: Command) -> str:
     return command.entry
 
 
-def check_entry(target: LiveSkill, folder_fd: int, entry: str) -> None:
+def check_entry(target: Target, folder_fd: int, entry: str) -> None:
     """Raise InvalidInput unless the entry is an executable file below the root, seen from the open folder.
 
     The loader has checked this too; a program may have changed the tree since.
@@ -39,21 +39,25 @@ def check_entry(target: LiveSkill, folder_fd: int, entry: str) -> None:
     try:
         descriptor = os.open(entry, os.O_PATH, dir_fd=folder_fd)
     except OSError as error:
-        raise InvalidInput(f"the entry {entry} of {target.key} can't be opened", why=os.strerror(error.errno or 0)) from error
+        raise InvalidInput(
+            f"the entry {entry} of {target.key} can't be opened", why=os.strerror(error.errno or 0)
+        ) from error
     try:
         _check_descriptor(target, descriptor, entry)
     finally:
         os.close(descriptor)
 
 
-def _check_descriptor(target: LiveSkill, descriptor: int, entry: str) -> None:
+def _check_descriptor(target: Target, descriptor: int, entry: str) -> None:
     status = os.fstat(descriptor)
     real = str(Path(f"/proc/self/fd/{descriptor}").readlink())
     root = os.path.realpath(target.root)
     if not real.startswith(root.rstrip("/") + "/"):
         raise InvalidInput(f"entry {real} escapes allowlist root {root}", hint="copy the file into the pack")
     if not stat.S_ISREG(status.st_mode):
-        raise InvalidInput(f"the entry {entry} of {target.key} is not a file", hint="name an executable file as `entry`")
+        raise InvalidInput(
+            f"the entry {entry} of {target.key} is not a file", hint="name an executable file as `entry`"
+        )
     if not status.st_mode & 0o111:
         raise InvalidInput(
             f"the entry {entry} of {target.key} is not executable",
@@ -81,7 +85,11 @@ def explain_exit(code: int | None, folder_fd: int, entry: str, env_allow: tuple[
         return ""
     if sentence := _explain_shebang(_read_first_line(folder_fd, entry), entry):
         return f": {sentence}"
-    without_path = "" if "PATH" in env_allow else "; its env_allow doesn't name PATH, so only the system's default folders are searched"
+    without_path = (
+        ""
+        if "PATH" in env_allow
+        else "; its env_allow doesn't name PATH, so only the system's default folders are searched"
+    )
     return f": a command was not found{without_path}"
 
 

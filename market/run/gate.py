@@ -1,10 +1,16 @@
-"""May this caller make this call now? Pure: class x role x road. Approvals and policy steps are not here."""
+"""May this caller make this call now? Pure: class x role x road, as Market's own `decide_run`. Approvals and policy steps are not here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from market.hookspecs import hookimpl
 from market.model import Role, SkillClass
+from market.trust.decision import Decision, allow, deny
+
+if TYPE_CHECKING:
+    from market.hookspecs import Target
+    from market.model import Call
 
 # What isn't in this table is refused: a new class or role gets nothing until somebody writes it here.
 _ALLOWED = {
@@ -18,12 +24,14 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Whether the call is allowed, and the reason in words that the caller can act on."""
+class Gate:
+    """The gate as a plugin: its answer is combined with those of the others, and without it nothing is allowed."""
 
-    allowed: bool
-    reason: str
+    @hookimpl
+    def decide_run(self, target: Target, call: Call) -> Decision:
+        """Decide one call by the class of its skill."""
+        decision = decide(target.skill.skill_class, call.caller.role, call.road)
+        return decision if decision.allowed else deny(f"{target.key} is {target.skill.skill_class}: {decision.reason}")
 
 
 def decide(skill_class: SkillClass, role: Role, road: str = "") -> Decision:
@@ -36,7 +44,7 @@ def decide(skill_class: SkillClass, role: Role, road: str = "") -> Decision:
     """
     acting = Role.SYSTEM if road == "model" else role
     if acting in _ALLOWED.get(skill_class, frozenset()):
-        return Decision(True, f"{acting} may run {skill_class} skills")
+        return allow(f"{acting} may run {skill_class} skills")
     if acting is Role.SYSTEM and skill_class is SkillClass.MUTATING:
-        return Decision(False, "it changes things, and a model acting by itself runs safe skills only")
-    return Decision(False, _WHY.get(skill_class, f"nothing allows {acting} to run skills of class {skill_class}"))
+        return deny("it changes things, and a model acting by itself runs safe skills only")
+    return deny(_WHY.get(skill_class, f"nothing allows {acting} to run skills of class {skill_class}"))

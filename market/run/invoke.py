@@ -1,6 +1,6 @@
-"""The one road of every call: find, validate the arguments, gate, execute, audit. Every attempt is audited, whatever came of it.
+"""The one road of every call: find, validate the arguments, decide, execute, audit. Every attempt is audited, whatever came of it.
 
-What executes is given (`market.run.executor.Executor`); who the caller is was decided before.
+What executes is given (`market.hookspecs.Executor`), and so are the deciders; who the caller is was decided before.
 """
 
 from __future__ import annotations
@@ -16,15 +16,19 @@ from market.model import DEFAULT_TIMEOUT_SECONDS, Kind, Outcome, OutcomeKind, Sk
 from market.run.args import dump_args, fill_args
 from market.run.audit_row import AuditRow, bound_text
 from market.run.executor import Replaced
-from market.run.gate import decide
+from market.run.gate import Gate
 from market.run.limits import RELOOK_PAUSE_SECONDS, RELOOK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from market.hookspecs import Executor, Target
     from market.model import Call
     from market.registry.live import LiveSkill
-    from market.run.executor import Executor
+    from market.trust.decision import Decision
+
+    Decide = Callable[[Target, Call, Mapping[str, object]], Decision]
+    Tell = Callable[[Target | None, Call, str, Outcome, datetime], None]
 
 
 class Audit(Protocol):
@@ -35,6 +39,15 @@ class Audit(Protocol):
 
     def append(self, row: AuditRow, ticket: int | None = None) -> object:
         """Add the row of an ended call durably, and settle its ticket."""
+
+
+def decide_by_gate(target: Target, call: Call, arguments: Mapping[str, object]) -> Decision:
+    """Decide a call by the gate alone, where no plugins are asked."""
+    return Gate().decide_run(target, call)
+
+
+def tell_nobody(target: Target | None, call: Call, arguments_text: str, outcome: Outcome, at: datetime) -> None:
+    """Tell nobody of a call that has ended."""
 
 
 def utc_now() -> datetime:
@@ -58,7 +71,8 @@ class Invoker:
     """Makes calls. Safe to use from any thread.
 
     `refresh` is asked to look at a skill's directory again when it was replaced under the registry's snapshot;
-    without it the call waits until the registry notices by itself.
+    without it the call waits until the registry notices by itself. `decide` answers whether a call may be made, `tell` hears of
+    every attempt after it was audited: the hooks `decide_run` and `skill_ran` of `market.plugins`.
     """
 
     def __init__(
@@ -70,6 +84,8 @@ class Invoker:
         *,
         refresh: Callable[[LiveSkill], None] | None = None,
         relook_seconds: float = RELOOK_SECONDS,
+        decide: Decide = decide_by_gate,
+        tell: Tell = tell_nobody,
     ) -> None:
         self._find = find
         self._executors = executors
@@ -77,6 +93,8 @@ class Invoker:
         self._clock = clock
         self._refresh = refresh
         self._relook_seconds = relook_seconds
+        self._decide = decide
+        self._tell = tell
 
     def invoke(self, call: Call) -> Outcome:
         """Make one call and return its outcome, also when it is refused or fails.
@@ -117,12 +135,13 @@ class Invoker:
             return refusal
         command = target.skill.command
         try:
-            attempt.args_text = dump_args(fill_args(command.schema if command else {}, call.params))
+            arguments = fill_args(command.schema if command else {}, call.params)
+            attempt.args_text = dump_args(arguments)
         except MarketError as error:
             return _failure(OutcomeKind.INVALID, error)
-        decision = decide(target.skill.skill_class, call.caller.role, call.road)
+        decision = self._decide(target, call, arguments)
         if not decision.allowed:
-            return Outcome(OutcomeKind.DENIED, error=f"{target.key} is {target.skill.skill_class}: {decision.reason}")
+            return Outcome(OutcomeKind.DENIED, error=decision.reason)
         return self._execute(attempt, target, command.timeout_seconds if command else DEFAULT_TIMEOUT_SECONDS)
 
     def _execute(self, attempt: _Attempt, target: LiveSkill, timeout_seconds: float) -> Outcome:
@@ -145,6 +164,7 @@ class Invoker:
             raise Unavailable(
                 f"{attempt.call.key} has run ({outcome.kind}), but its audit row can't be written", why=error.why, hint=error.hint
             ) from error
+        self._tell(attempt.target, attempt.call, attempt.args_text, finished, attempt.started_at)
         return finished
 
     def _row(self, attempt: _Attempt, outcome: Outcome) -> AuditRow:

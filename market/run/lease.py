@@ -15,11 +15,11 @@ from market.run.executor import Replaced
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from market.registry.live import LiveSkill
+    from market.hookspecs import Target
 
 
 @contextmanager
-def lease_unit(target: LiveSkill) -> Iterator[int]:
+def lease_unit(target: Target) -> Iterator[int]:
     """Open the pack's directory under a lease; raises Replaced if another one stands there than the one that was found."""
     try:
         descriptor = lease_directory(Path(target.unit))
@@ -33,7 +33,7 @@ def lease_unit(target: LiveSkill) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _replaced(target: LiveSkill, why: str) -> Replaced:
+def _replaced(target: Target, why: str) -> Replaced:
     return Replaced(
         f"the pack {target.pack} at {target.unit} was replaced or removed since it was found",
         why=why,

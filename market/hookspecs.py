@@ -1,0 +1,210 @@
+"""The hooks of Market: what a plugin may implement. `docs/hooks.md` describes them for plugin authors, argument by argument.
+
+A plugin is a distribution with an entry point in the group `market` that names a module or an object; its functions are marked
+with `@hookimpl`. How implementations are found, called and combined is `market.plugins`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import pluggy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from market.errors import Problem
+    from market.model import Call, Caller, Kind, Outcome, Pack, Skill, State
+    from market.names import Digest, PublisherName
+    from market.pack.source import Source
+    from market.trust.decision import Decision
+
+GROUP = "market"
+
+hookspec = pluggy.HookspecMarker(GROUP)
+hookimpl = pluggy.HookimplMarker(GROUP)
+
+
+class Target(Protocol):
+    """A skill as it stands in the registry, with the place of its tree. Everything is read only."""
+
+    @property
+    def key(self) -> str:
+        """The key under which it is called."""
+
+    @property
+    def skill(self) -> Skill:
+        """What it is: kind, class, manifest."""
+
+    @property
+    def pack(self) -> str:
+        """The name of its pack."""
+
+    @property
+    def version(self) -> str:
+        """The version of its pack; empty for a folder without one."""
+
+    @property
+    def publisher(self) -> str:
+        """Who published the pack; empty where no index vouches for one."""
+
+    @property
+    def state(self) -> State:
+        """How it stands in the registry."""
+
+    @property
+    def root(self) -> str:
+        """The absolute directory that is allow-listed."""
+
+    @property
+    def unit(self) -> str:
+        """The absolute directory of the pack's tree."""
+
+    @property
+    def device(self) -> int:
+        """The device of the tree's directory."""
+
+    @property
+    def inode(self) -> int:
+        """The inode of the tree's directory."""
+
+    @property
+    def tree_digest(self) -> str:
+        """The identity of the tree; empty for a folder without receipt."""
+
+
+class Executor(Protocol):
+    """Runs skills of one kind. Called from many threads at once."""
+
+    def execute(self, target: Target, args_text: str, timeout_seconds: float) -> Outcome:
+        """Run the skill with these arguments (the text of a JSON object) and say what came of it.
+
+        A skill that fails, hangs or prints nonsense is an outcome. Raises `market.run.executor.Replaced` if the directory that stands
+        there is another than `target` names; then nothing has run. Any other MarketError means that the skill couldn't be started.
+        """
+
+
+@hookspec
+def register_executors(environment: Mapping[str, str]) -> Mapping[Kind, Executor] | None:
+    """Which kinds of skills can be run here, and what runs them? Asked once, when a host or `market run` starts.
+
+    :param environment: the variables of the host, from which a skill's `env_allow` chooses
+    :return: an executor for each kind; a plugin's takes the place of Market's own, and two plugins with one kind are an error
+
+    Silence: nothing is added. A crash: the program doesn't start.
+    """
+
+
+@hookspec
+def scan_pack(pack: Pack, source: Source, act: str) -> Sequence[Problem] | None:
+    """What is suspicious in this pack? Asked before a new release is made, and before a pack is installed.
+
+    :param pack: what the pack says of itself, with its skills
+    :param source: its files, to be listed and read
+    :param act: `publish` on an index, `install` where it shall be installed
+    :return: findings, best with file and line; severity `error` stops both acts, `refusal` stops publishing, `warning` is shown
+
+    Silence: nothing was seen. A crash: a finding that stops the act.
+    """
+
+
+@hookspec
+def decide_install(pack: Pack, publisher: str, origin: str, root: str, caller: Caller) -> Decision | None:
+    """May this pack be installed here? Asked after it was verified and scanned, and before anything is written.
+
+    :param pack: the verified pack, with its skills and their classes
+    :param publisher: who published it; empty where no index vouches for one
+    :param origin: where it came from: an index's URL, a folder, an archive, or who uploaded it
+    :param root: the absolute directory into which it would be installed
+    :param caller: who asked for it
+    :return: a decision; the strictest of all wins
+
+    Silence: no objection. A crash: it isn't installed.
+    """
+
+
+@hookspec
+def decide_run(target: Target, call: Call, arguments: Mapping[str, object]) -> Decision | None:
+    """May this caller make this call now? Asked for every call, on every road, after the arguments were checked and filled.
+
+    :param target: the skill
+    :param call: who calls, over which road, and what was given
+    :param arguments: the arguments with the defaults of the skill's schema
+    :return: a decision; the strictest of all wins
+
+    Silence: no objection. A crash: the call is denied.
+    """
+
+
+@hookspec
+def decide_publish(pack: Pack, publisher: PublisherName, owner: str) -> Decision | None:
+    """May this publisher make this release? Asked on the index for every release that isn't there yet.
+
+    :param pack: the verified pack
+    :param publisher: whose token was sent
+    :param owner: the publisher that has the name; empty where nobody has it yet
+    :return: a decision; the strictest of all wins
+
+    Silence: no objection. A crash: it isn't published.
+    """
+
+
+@hookspec
+def pack_installed(
+    pack: Pack, publisher: str, origin: str, root: str, action: str, old_version: str, caller: Caller, at: datetime
+) -> None:
+    """Tell that a pack was installed. Said when it is live on the disk; an unchanged pack isn't told.
+
+    :param pack: the pack, with its version and skills
+    :param publisher: who published it; empty where no index vouches for one
+    :param origin: where it came from, as in `decide_install`
+    :param root: the absolute directory into which it was installed
+    :param action: `installed`, `upgraded`, `downgraded` or `reinstalled`
+    :param old_version: the version that stood there before; empty where there was none
+    :param caller: who asked for it
+    :param at: when, with a time zone
+
+    What it returns is ignored. A crash: it is logged, and the others are told.
+    """
+
+
+@hookspec
+def pack_removed(name: str, version: str, root: str, caller: Caller, at: datetime) -> None:
+    """Tell that a pack was uninstalled.
+
+    :param name: the pack's name
+    :param version: the version that is gone; empty where its receipt was unreadable
+    :param root: the absolute directory that it was in
+    :param caller: who asked for it
+    :param at: when, with a time zone
+
+    What it returns is ignored. A crash: it is logged, and the others are told.
+    """
+
+
+@hookspec
+def skill_ran(target: Target | None, call: Call, arguments_text: str, outcome: Outcome, at: datetime) -> None:
+    """Tell that an attempt to run a skill has ended: also one that was denied, unknown, invalid or timed out. Said after the audit row.
+
+    :param target: the skill; None where the key is unknown
+    :param call: who called, over which road
+    :param arguments_text: the filled arguments as JSON, or what was given where they don't fit
+    :param outcome: what came of it, with its duration
+    :param at: when the attempt began, with a time zone
+
+    What it returns is ignored. A crash: it is logged, and the others are told.
+    """
+
+
+@hookspec
+def release_published(pack: Pack, publisher: PublisherName, tree_digest: Digest, at: datetime) -> None:
+    """Tell that a release was made on the index. Said when it is visible everywhere; the same tree again isn't told.
+
+    :param pack: the pack, with its version and skills
+    :param publisher: who published it
+    :param tree_digest: the identity of its files
+    :param at: when, with a time zone
+
+    What it returns is ignored. A crash: it is logged, and the others are told.
+    """

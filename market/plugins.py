@@ -1,0 +1,242 @@
+"""The plugins as one typed value: loaded once by each program, called implementation by implementation, so that a crash has a name.
+
+What the hooks are is `market.hookspecs`. Decisions combine as `market.trust.decision` says; a crash or an answer of a wrong type is
+a denial, in a scan a finding that stops the act. News that crash are logged, and the others are told.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from market.discovery import find_entries
+from market.errors import PluginError, Problem, Severity
+from market.model import Kind
+from market.plugin_checks import broken, check_plugin, describe, load_entry, make_manager
+from market.trust.decision import Decision, combine, deny
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from market.discovery import PluginEntry
+    from market.hookspecs import Executor, Target
+    from market.model import Call, Caller, Outcome, Pack
+    from market.names import Digest, PublisherName
+    from market.pack.source import Source
+    from market.plugin_checks import Implementation
+
+MAX_FINDINGS = 200
+"""Findings of one plugin for one pack; the rest is counted."""
+
+CRASHED = "crashed"
+
+_log = logging.getLogger("market.plugins")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlugin:
+    """One installed plugin: `active`, `disabled`, or `broken` with the reason."""
+
+    name: str
+    distribution: str
+    version: str
+    state: str
+    hooks: tuple[str, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """The implementations that one program calls, by hook. `load_plugins` makes it. Its methods are the hooks; see their specs."""
+
+    implementations: Mapping[str, tuple[Implementation, ...]] = field(default_factory=dict)
+
+    def register_executors(self, environment: Mapping[str, str]) -> dict[Kind, Executor]:
+        """Return what runs each kind of skill. Raises `PluginError` where a plugin crashes or two offer the same kind."""
+        own: dict[Kind, Executor] = {}
+        offered: dict[Kind, tuple[str, Executor]] = {}
+        for one in self._of("register_executors"):
+            for kind, executor in _check_executors(one, _ask_strictly(one, {"environment": environment})).items():
+                if one.own:
+                    own[kind] = executor
+                elif kind in offered:
+                    raise broken(one.plugin, f"{offered[kind][0]} runs {kind} skills too: switch one of them off")
+                else:
+                    offered[kind] = one.plugin, executor
+        return own | {kind: executor for kind, (_, executor) in offered.items()}
+
+    def scan_pack(self, pack: Pack, source: Source, act: str) -> tuple[Problem, ...]:
+        """Return the findings of all scans. Each finding's rule begins with the plugin's name."""
+        values = {"pack": pack, "source": source, "act": act}
+        return tuple(finding for one in self._of("scan_pack") for finding in _scan(one, values))
+
+    def decide_install(self, pack: Pack, publisher: str, origin: str, root: str, caller: Caller) -> Decision:
+        """Decide whether a pack may be installed."""
+        values = {"pack": pack, "publisher": publisher, "origin": origin, "root": root, "caller": caller}
+        return self._decide("decide_install", values)
+
+    def decide_run(self, target: Target, call: Call, arguments: Mapping[str, object]) -> Decision:
+        """Decide whether a call may be made."""
+        return self._decide("decide_run", {"target": target, "call": call, "arguments": arguments})
+
+    def decide_publish(self, pack: Pack, publisher: PublisherName, owner: str) -> Decision:
+        """Decide whether a release may be made."""
+        return self._decide("decide_publish", {"pack": pack, "publisher": publisher, "owner": owner})
+
+    def pack_installed(
+        self,
+        pack: Pack,
+        publisher: str,
+        origin: str,
+        root: str,
+        action: str,
+        old_version: str,
+        caller: Caller,
+        at: datetime,
+    ) -> None:
+        """Tell that a pack was installed."""
+        values = {"pack": pack, "publisher": publisher, "origin": origin, "root": root}
+        self._tell(
+            "pack_installed", {**values, "action": action, "old_version": old_version, "caller": caller, "at": at}
+        )
+
+    def pack_removed(self, name: str, version: str, root: str, caller: Caller, at: datetime) -> None:
+        """Tell that a pack was uninstalled."""
+        self._tell("pack_removed", {"name": name, "version": version, "root": root, "caller": caller, "at": at})
+
+    def skill_ran(self, target: Target | None, call: Call, arguments_text: str, outcome: Outcome, at: datetime) -> None:
+        """Tell that an attempt to run a skill has ended."""
+        values = {"target": target, "call": call, "arguments_text": arguments_text, "outcome": outcome, "at": at}
+        self._tell("skill_ran", values)
+
+    def release_published(self, pack: Pack, publisher: PublisherName, tree_digest: Digest, at: datetime) -> None:
+        """Tell that a release was made."""
+        values = {"pack": pack, "publisher": publisher, "tree_digest": tree_digest, "at": at}
+        self._tell("release_published", values)
+
+    def _of(self, hook: str) -> tuple[Implementation, ...]:
+        return self.implementations.get(hook, ())
+
+    def _decide(self, hook: str, values: Mapping[str, Any]) -> Decision:
+        asked = [(one.own, _ask_for_decision(one, values)) for one in self._of(hook)]
+        return combine((given for own, given in asked if own), (given for own, given in asked if not own))
+
+    def _tell(self, hook: str, values: Mapping[str, Any]) -> None:
+        for one in self._of(hook):
+            try:
+                one.call(values)
+            except (Exception, SystemExit) as error:
+                _note_crash(one, error)
+
+
+def load_plugins(
+    own: Mapping[str, object] | None = None,
+    *,
+    entry_points: Iterable[PluginEntry] | None = None,
+    disabled: Collection[str] = (),
+) -> Plugins:
+    """Load Market's own implementations (by name) and those of the installed plugins that aren't disabled.
+
+    `entry_points` are those of this environment where none are given. Raises `PluginError`, naming the plugin, where one can't be
+    imported, is spelt wrong or has the name of another: a policy that is silently absent would be worse than a stop.
+    """
+    manager = make_manager()
+    entries = [
+        entry for entry in (find_entries() if entry_points is None else entry_points) if entry.name not in disabled
+    ]
+    _check_distinct(entries, own or {})
+    found = [one for name, plugin in (own or {}).items() for one in check_plugin(manager, name, plugin, own=True)]
+    found += [one for entry in entries for one in load_entry(manager, entry)]
+    return Plugins({hook: tuple(one for one in found if one.hook == hook) for hook in {one.hook for one in found}})
+
+
+def describe_plugins(entry_points: Iterable[PluginEntry], disabled: Collection[str]) -> tuple[FoundPlugin, ...]:
+    """Say of each plugin how it stands; one that is broken is a row like the others. A disabled one isn't imported."""
+    return tuple(_describe(entry, is_disabled=entry.name in disabled) for entry in entry_points)
+
+
+def _describe(entry: PluginEntry, *, is_disabled: bool) -> FoundPlugin:
+    row = FoundPlugin(entry.name, entry.distribution, entry.version, "disabled" if is_disabled else "active")
+    if is_disabled:
+        return row
+    try:
+        found = load_entry(make_manager(), entry)
+    except PluginError as error:
+        return replace(row, state="broken", trouble=error.why)
+    return replace(row, hooks=tuple(one.hook for one in found))
+
+
+def _check_distinct(entries: Sequence[PluginEntry], own: Collection[str]) -> None:
+    seen = dict.fromkeys(own, "Market itself")
+    for entry in entries:
+        if entry.name in seen:
+            raise broken(entry.name, f"{seen[entry.name]} has a plugin of this name too", entry.distribution)
+        seen[entry.name] = entry.distribution
+
+
+def _ask_for_decision(one: Implementation, values: Mapping[str, Any]) -> Decision | None:
+    try:
+        answer = one.call(values)
+    except (Exception, SystemExit) as error:
+        _note_crash(one, error)
+        return deny(f"the plugin {one.plugin} crashed in {one.hook}: {describe(error)}")
+    if answer is None:
+        return None
+    if isinstance(answer, Decision):
+        return answer if one.own else replace(answer, reason=f"{one.plugin}: {answer.reason}")
+    return deny(f"the plugin {one.plugin} answered {one.hook} with {type(answer).__name__} in place of a Decision")
+
+
+def _scan(one: Implementation, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the findings of one plugin; what isn't a list of problems is a finding itself."""
+    try:
+        answer: Any = one.call(values)
+        findings = list(islice(answer or (), MAX_FINDINGS + 1))
+    except (Exception, SystemExit) as error:
+        _note_crash(one, error)
+        yield _failed_scan(one, f"the plugin {one.plugin} crashed in {one.hook}: {describe(error)}")
+        return
+    for finding in findings[:MAX_FINDINGS]:
+        if isinstance(finding, Problem):
+            yield replace(finding, rule=f"{one.plugin}:{finding.rule}")
+        else:
+            yield _failed_scan(one, f"the plugin {one.plugin} found {type(finding).__name__} in place of a Problem")
+    if len(findings) > MAX_FINDINGS:
+        text = f"the plugin {one.plugin} has more than {MAX_FINDINGS} findings"
+        yield Problem(f"{one.plugin}:more", Severity.WARNING, text)
+
+
+def _failed_scan(one: Implementation, text: str) -> Problem:
+    reason = "what wasn't scanned isn't known to be good"
+    fix = f"ask the plugin's author, or switch it off: market plugins disable {one.plugin}"
+    return Problem(f"{one.plugin}:{CRASHED}", Severity.ERROR, text, reason=reason, fix=fix)
+
+
+def _ask_strictly(one: Implementation, values: Mapping[str, Any]) -> object:
+    try:
+        return one.call(values)
+    except (Exception, SystemExit) as error:
+        raise broken(one.plugin, f"it crashed in {one.hook}: {describe(error)}") from error
+
+
+def _check_executors(one: Implementation, answer: Any) -> Mapping[Kind, Executor]:
+    if answer is None:
+        return {}
+    try:
+        offered: dict[Kind, Executor] = {Kind(kind): executor for kind, executor in answer.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise broken(one.plugin, f"{one.hook} gave no mapping from kinds to executors") from None
+    for kind, executor in offered.items():
+        if kind is Kind.GUIDE:
+            raise broken(one.plugin, f"{one.hook} offers to run guides, which are read and never run")
+        if not callable(getattr(executor, "execute", None)):
+            raise broken(one.plugin, f"{one.hook} gave {type(executor).__name__} in place of an executor of {kind} skills")
+    return offered
+
+
+def _note_crash(one: Implementation, error: BaseException) -> None:
+    _log.error("the plugin %s crashed in %s: %s", one.plugin, one.hook, describe(error))
+    _log.debug("where %s crashed", one.plugin, exc_info=error)

@@ -1,0 +1,292 @@
+"""Plugins as one value: what is wrong with one is said by its name, and each implementation is called by itself."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from market.errors import MarketError, PluginError, Problem, Severity
+from market.hookspecs import hookimpl
+from market.model import Kind, Outcome, OutcomeKind
+from market.names import Digest, PublisherName
+from market.pack.source import MemorySource
+from market.plugin_checks import HOOK_ARGUMENTS
+from market.plugins import MAX_FINDINGS, describe_plugins, load_plugins
+from market.trust.decision import Decision, allow, deny
+from tests.plugged import ADA, a_call, a_pack, a_target, an_entry
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+class Says:
+    """A plugin whose hooks return, or raise, what it was made with."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.answer = answer
+        self.heard: list[str] = []
+
+    def _answer(self, what: str) -> Any:
+        self.heard.append(what)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+    @hookimpl
+    def register_executors(self) -> Any:
+        return self._answer("register_executors")
+
+    @hookimpl
+    def scan_pack(self, act: str) -> Any:
+        return self._answer(act)
+
+    @hookimpl
+    def decide_install(self, root: str) -> Any:
+        return self._answer(root)
+
+    @hookimpl
+    def decide_run(self, arguments: Any) -> Any:
+        return self._answer("decide_run")
+
+    @hookimpl
+    def decide_publish(self, owner: str) -> Any:
+        return self._answer(owner)
+
+    @hookimpl
+    def pack_installed(self, action: str) -> Any:
+        return self._answer(action)
+
+    @hookimpl
+    def pack_removed(self, name: str) -> Any:
+        return self._answer(name)
+
+    @hookimpl
+    def skill_ran(self, arguments_text: str) -> Any:
+        return self._answer(arguments_text)
+
+    @hookimpl
+    def release_published(self, tree_digest: str) -> Any:
+        return self._answer(tree_digest)
+
+
+def decisions(plugins: Any) -> list[Decision]:
+    return [
+        plugins.decide_install(a_pack(), "acme", "http://index", "/srv", ADA),
+        plugins.decide_run(a_target(), a_call(), {}),
+        plugins.decide_publish(a_pack(), PublisherName("acme"), ""),
+    ]
+
+
+def tell_everything(plugins: Any) -> None:
+    plugins.pack_installed(a_pack(), "acme", "", "/srv", "upgraded", "0.9", ADA, NOW)
+    plugins.pack_removed("a-pack", "1.0.0", "/srv", ADA, NOW)
+    plugins.skill_ran(None, a_call(), '{"a":1}', Outcome(OutcomeKind.UNKNOWN), NOW)
+    plugins.release_published(a_pack(), PublisherName("acme"), Digest("sha256:1"), NOW)
+
+
+def test_every_hook_reaches_own_and_installed_plugins_with_the_arguments_that_they_take() -> None:
+    ours, theirs = Says(), Says()
+    plugins = load_plugins({"ours": ours}, entry_points=[an_entry(theirs)])
+    plugins.register_executors({})
+    plugins.scan_pack(a_pack(), MemorySource({}), "install")
+    decisions(plugins)
+    tell_everything(plugins)
+    expected = ["register_executors", "install", "/srv", "decide_run", "", "upgraded", "a-pack", '{"a":1}', "sha256:1"]
+    assert ours.heard == theirs.heard == expected
+    assert len(expected) == len(HOOK_ARGUMENTS)
+
+
+def test_nothing_is_allowed_by_silence_or_by_a_plugin_alone() -> None:
+    assert not any(one.allowed for one in decisions(load_plugins(entry_points=[])))
+    assert not any(one.allowed for one in decisions(load_plugins(entry_points=[an_entry(Says(allow("yes")))])))
+
+
+def test_a_plugin_denies_by_name_and_can_not_allow_what_ours_denies() -> None:
+    denied = decisions(load_plugins({"ours": Says(allow("yes"))}, entry_points=[an_entry(Says(deny("not here")))]))
+    assert {(one.allowed, one.reason) for one in denied} == {(False, "tested: not here")}
+    kept = decisions(load_plugins({"ours": Says(deny("no"))}, entry_points=[an_entry(Says(allow("yes")))]))
+    assert {(one.allowed, one.reason) for one in kept} == {(False, "no")}
+
+
+@pytest.mark.parametrize("answer", [True, "yes", 1, [allow("yes")]])
+def test_an_answer_of_a_wrong_type_is_a_denial(answer: object) -> None:
+    given = decisions(load_plugins({"ours": Says(allow("yes"))}, entry_points=[an_entry(Says(answer))]))
+    assert not any(one.allowed for one in given)
+    assert all(
+        f"the plugin tested answered decide_{act} with " in one.reason
+        for act, one in zip(("install", "run", "publish"), given, strict=True)
+    )
+
+
+@pytest.mark.parametrize("crash", [ValueError("bad\nluck"), SystemExit(3), MarketError("ours too")])
+def test_a_crash_is_a_denial_that_names_the_plugin(crash: BaseException) -> None:
+    given = decisions(load_plugins({"ours": Says(allow("yes"))}, entry_points=[an_entry(Says(crash))]))
+    assert not any(one.allowed for one in given)
+    assert all(
+        f"the plugin tested crashed in decide_{act}" in one.reason
+        for act, one in zip(("install", "run", "publish"), given, strict=True)
+    )
+    assert all("\n" not in one.reason for one in given)
+
+
+def test_news_go_to_all_and_a_crash_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    first, last = Says(), Says()
+    plugins = load_plugins(
+        entry_points=[an_entry(first, "a"), an_entry(Says(ValueError("no luck")), "b"), an_entry(last, "c")]
+    )
+    with caplog.at_level(logging.ERROR):
+        tell_everything(plugins)
+    assert first.heard == last.heard == ["upgraded", "a-pack", '{"a":1}', "sha256:1"]
+    hooks = ("pack_installed", "pack_removed", "skill_ran", "release_published")
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the plugin b crashed in {hook}: ValueError: no luck" for hook in hooks
+    ]
+
+
+def test_findings_keep_their_place_and_get_the_plugins_name() -> None:
+    finding = Problem("aws-key", Severity.ERROR, "a key", "a.py", 3, 7)
+    plugins = load_plugins(
+        entry_points=[an_entry(Says((finding,)), "a"), an_entry(Says(None), "b"), an_entry(Says([]), "c")]
+    )
+    (found,) = plugins.scan_pack(a_pack(), MemorySource({}), "publish")
+    assert (found.rule, found.place, found.severity) == ("a:aws-key", "a.py:3:7", Severity.ERROR)
+
+
+@pytest.mark.parametrize("answer", [ValueError("no"), SystemExit(0), ["a sentence"], 7, (one for one in [1 / 1, "x"])])
+def test_a_scan_that_crashes_or_answers_nonsense_is_a_finding_that_stops(answer: object) -> None:
+    found = load_plugins(entry_points=[an_entry(Says(answer))]).scan_pack(a_pack(), MemorySource({}), "publish")
+    assert {(one.rule, one.severity) for one in found} == {("tested:crashed", Severity.ERROR)}
+    assert all("the plugin tested " in one.text and "market plugins disable tested" in one.fix for one in found)
+
+
+def test_one_plugin_can_not_flood_the_report() -> None:
+    many = [Problem("x", Severity.WARNING, "again")] * (MAX_FINDINGS + 50)
+    found = load_plugins(entry_points=[an_entry(Says(many))]).scan_pack(a_pack(), MemorySource({}), "publish")
+    assert len(found) == MAX_FINDINGS + 1
+    assert found[-1].rule == "tested:more"
+
+
+class Runs:
+    def execute(self, *_: object) -> Outcome:
+        return Outcome(OutcomeKind.OK)
+
+
+def test_an_executor_of_a_plugin_takes_the_place_of_ours() -> None:
+    ours, theirs = Runs(), Runs()
+    plugins = load_plugins(
+        {"ours": Says({Kind.COMMAND: ours, Kind.PYTHON: ours})}, entry_points=[an_entry(Says({Kind.COMMAND: theirs}))]
+    )
+    assert plugins.register_executors({}) == {Kind.COMMAND: theirs, Kind.PYTHON: ours}
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (ValueError("no docker"), "it crashed in register_executors: ValueError: no docker"),
+        (7, "gave no mapping"),
+        ({"cobol": Runs()}, "gave no mapping"),
+        ({Kind.COMMAND: None}, "gave NoneType in place of an executor of command skills"),
+        ({Kind.GUIDE: Runs()}, "never run"),
+    ],
+)
+def test_a_bad_offer_of_executors_stops_the_start(answer: object, why: str) -> None:
+    with pytest.raises(PluginError, match="the plugin tested can't be used") as caught:
+        load_plugins(entry_points=[an_entry(Says(answer))]).register_executors({})
+    assert why in caught.value.why
+
+
+def test_two_plugins_that_run_one_kind_are_both_named() -> None:
+    entries = [an_entry(Says({Kind.COMMAND: Runs()}), name) for name in ("a", "b")]
+    with pytest.raises(PluginError, match="the plugin b can't") as caught:
+        load_plugins(entry_points=entries).register_executors({})
+    assert caught.value.why.startswith("a runs command skills too")
+
+
+class Misspelt:
+    @hookimpl
+    def decide_rum(self) -> None: ...
+
+
+class Unheard:
+    @hookimpl
+    def tea_time(self) -> None: ...
+
+
+class WrongArgument:
+    @hookimpl
+    def decide_run(self, traget: object) -> None: ...
+
+
+class Wraps:
+    @hookimpl(wrapper=True)
+    def decide_run(self) -> Any:
+        yield
+        return allow("always")
+
+
+class Fine:
+    @hookimpl
+    def pack_removed(self) -> None: ...
+
+
+def a_module() -> ModuleType:
+    module = ModuleType("plugin")
+    exec("from market.hookspecs import hookimpl\n@hookimpl\ndef pack_removed(name): ...", module.__dict__)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("plugin", "why"),
+    [
+        (ImportError("no module named boto3"), "loading it failed: ImportError: no module named boto3"),
+        (SystemExit(1), "loading it failed: SystemExit: 1"),
+        (Misspelt(), "there is no hook decide_rum; did you mean decide_run?"),
+        (Unheard(), "there is no hook tea_time: there are register_executors"),
+        (WrongArgument(), "decide_run has no argument traget; it has target, call, arguments"),
+        (Wraps(), "decide_run is a wrapper"),
+        (object(), "it implements no hook"),
+        (None, "it implements no hook"),
+        (Fine, "its entry point names the class Fine"),
+    ],
+)
+def test_a_plugin_that_can_not_be_used_is_named_with_what_is_wrong(plugin: object, why: str) -> None:
+    with pytest.raises(PluginError, match=r"^the plugin mine of acme-plugin can't be used$") as caught:
+        load_plugins(entry_points=[an_entry(Fine(), "good"), an_entry(plugin, "mine", "acme-plugin")])
+    assert caught.value.why.startswith(why)
+    assert "market plugins disable mine" in caught.value.hint
+    assert caught.value.details == {"plugin": "mine", "distribution": "acme-plugin"}
+
+
+def test_two_plugins_of_one_name_are_both_named() -> None:
+    with pytest.raises(PluginError) as caught:
+        load_plugins(entry_points=[an_entry(Fine(), "same", "one"), an_entry(Fine(), "same", "two")])
+    assert "of two" in caught.value.message
+    assert caught.value.why == "one has a plugin of this name too"
+
+
+def test_a_plugin_can_not_take_the_name_of_one_of_ours() -> None:
+    with pytest.raises(PluginError, match="market-gate"):
+        load_plugins({"market-gate": Fine()}, entry_points=[an_entry(Fine(), "market-gate", "evil")])
+
+
+def test_a_disabled_plugin_is_not_even_loaded() -> None:
+    broken = an_entry(ImportError("gone"), "bad")
+    assert load_plugins(entry_points=[broken], disabled={"bad"}).implementations == {}
+
+
+def test_a_module_is_a_plugin_too() -> None:
+    assert set(load_plugins(entry_points=[an_entry(a_module())]).implementations) == {"pack_removed"}
+
+
+def test_the_list_shows_good_bad_and_disabled_ones() -> None:
+    entries = [an_entry(Fine(), "good"), an_entry(Misspelt(), "bad"), an_entry(ImportError("gone"), "off")]
+    rows = describe_plugins(entries, {"off"})
+    assert [(row.name, row.state, row.hooks) for row in rows] == [
+        ("good", "active", ("pack_removed",)),
+        ("bad", "broken", ()),
+        ("off", "disabled", ()),
+    ]
+    assert rows[1].trouble.startswith("there is no hook decide_rum")
