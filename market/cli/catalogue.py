@@ -46,6 +46,8 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             _entry("list", "List what is installed.", "list_packs"),
             _entry("uninstall", "Uninstall packs."),
             _entry("rollback", "Go back to the release before, without a network."),
+            _entry("lock", "Write market.lock: exactly what is installed."),
+            _entry("sync", "Make a root equal market.lock."),
         ),
     ),
     (

@@ -9,6 +9,8 @@ import click
 from market.cli.arriving import fetch_arrival
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.installing import install_arrivals
+from market.cli.lock_place import follow_lock, lock_option
+from market.cli.restoring import check_unlocked, locked_arrivals, locked_root
 from market.cli.roots import one_root_option, writable_root
 from market.errors import InvalidInput
 
@@ -21,12 +23,19 @@ if TYPE_CHECKING:
 
 
 @command("install")
-@click.argument("targets", nargs=-1, required=True, metavar="REQUIREMENT|FOLDER|ARCHIVE...")
+@click.argument("targets", nargs=-1, metavar="REQUIREMENT|FOLDER|ARCHIVE...")
 @one_root_option
 @given_options
 @index_options
 @click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
 @click.option("--accept-publisher", is_flag=True, help="Accept that the pack now comes from another publisher.")
+@lock_option
+@click.option(
+    "--locked",
+    is_flag=True,
+    help="Install exactly what the lock file names (all of it, or the named packs), or exit 4.",
+)
+@click.option("--frozen", is_flag=True, help="Never change the lock file: exit 4 where it would have to.")
 @dry_run_option
 def install(
     market: Market,
@@ -39,6 +48,9 @@ def install(
     token: str,
     force: bool,
     accept_publisher: bool,
+    lock: str | None,
+    locked: bool,
+    frozen: bool,
     dry_run: bool,
 ) -> None:
     r"""Install packs, all or none. A running host that serves the root has them at once.
@@ -50,19 +62,29 @@ def install(
       market install my-pack
       market install 'my-pack>=1,<2' @acme/other@2.0
       market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
+      market install --locked
     """
+    if not (targets or locked):
+        raise InvalidInput("Missing argument 'REQUIREMENT|FOLDER|ARCHIVE...'.", hint="see `market install --help`")
     if (name or version) and len(targets) > 1:
         raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
 
     def fetch(stack: ExitStack) -> list[Arrival]:
         with output.progress("fetching"):
-            return [
+            if locked:
+                return locked_arrivals(market, output, stack, into, lock, targets)
+            arrivals = [
                 fetch_arrival(market, stack, target, name=name, version=version, index=index, token=token)
                 for target in targets
             ]
+        if frozen:
+            check_unlocked(lock, arrivals)
+        return arrivals
 
-    into = writable_root(market, root, output, create=not dry_run)
+    into = writable_root(market, root or (locked_root(market, lock) if locked else ""), output, create=not dry_run)
     done = install_arrivals(
         market, output, into, fetch, dry_run=dry_run, force=force, accept_publisher=accept_publisher
     )
+    if not (locked or frozen):
+        follow_lock(market, output, into, [change.name for change in done.changes], lock)
     output.done(done.document, done.lines)

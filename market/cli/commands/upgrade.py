@@ -8,6 +8,7 @@ import click
 
 from market.cli.command import command, dry_run_option, index_options
 from market.cli.installing import install_arrivals
+from market.cli.lock_place import follow_lock
 from market.cli.network import open_index
 from market.cli.roots import one_root_option, writable_root
 from market.errors import NotFound
@@ -50,6 +51,7 @@ def upgrade(
             return [acquire(client, Requirement(receipt.name)) for receipt, client in newer if client is not None]
 
     done = install_arrivals(market, output, into, fetch, dry_run=dry_run)
+    follow_lock(market, output, into, [change.name for change in done.changes], None)
     output.done(
         done.document,
         done.lines if done.arrivals else [f"everything in {into.path} that came from an index is up to date"],

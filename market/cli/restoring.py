@@ -1,0 +1,95 @@
+"""From the blocks of a lock file to arrivals that are exactly them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from market.cli.arriving import fetch_arrival
+from market.cli.lock_place import PATH_KINDS, check_frozen, existing_lock, location_of, open_lock
+from market.cli.network import open_index
+from market.client.cache import ArchiveCache
+from market.errors import Conflict, InvalidInput, NotFound
+from market.installer.archives import open_kept
+from market.installer.lock_file import LOCK_NAME
+from market.installer.restore import check_restored, restore_kept, restore_release
+from market.names import parse_pack_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import ExitStack
+
+    from market.cli.lock_place import LockPlace
+    from market.cli.market import Market
+    from market.cli.output import Output
+    from market.installer.lock_file import LockedPack
+    from market.installer.root import Root
+    from market.installer.transaction import Arrival
+    from market.names import Digest
+
+
+def choose_locked(place: LockPlace, names: Iterable[str]) -> tuple[LockedPack, ...]:
+    """Return the blocks of the named packs, or all."""
+    wanted = list(names)
+    unknown = [name for name in wanted if name not in place.lock.by_name]
+    if unknown:
+        raise Conflict(
+            f"{place.path} doesn't name {', '.join(unknown)}",
+            why="with --locked only what the lock file names is installed",
+            hint="add it with `market install NAME --lock`",
+        )
+    return tuple(place.lock.by_name[name] for name in wanted) if wanted else place.lock.packs
+
+
+def locked_arrivals(
+    market: Market, output: Output, stack: ExitStack, root: Root, named: str | None, names: Iterable[str]
+) -> list[Arrival]:
+    """Return what `install --locked` installs: the named packs of the lock file, or all of it."""
+    place = existing_lock(Path(named or LOCK_NAME))
+    return restore_all(market, output, stack, root, place, choose_locked(place, map(parse_pack_name, names)))
+
+
+def locked_root(market: Market, named: str | None) -> str:
+    """Return the root that the lock file describes."""
+    return str(existing_lock(Path(named or LOCK_NAME)).described_root(market))
+
+
+def check_unlocked(named: str | None, arrivals: Iterable[Arrival]) -> None:
+    """Raise `Conflict` where installing these would change the lock file, or it has none of them."""
+    place = open_lock(Path(named or LOCK_NAME))
+    check_frozen(
+        place, {str(one.verified.name): (one.verified.version.text, one.verified.tree_digest) for one in arrivals}
+    )
+
+
+def restore_all(
+    market: Market, output: Output, stack: ExitStack, root: Root, place: LockPlace, packs: Iterable[LockedPack]
+) -> list[Arrival]:
+    """Return the arrivals of some blocks. Archives that the root or the download cache keeps help where a source is away."""
+    cache = ArchiveCache(market.home.archives)
+
+    def open_archive(digest: Digest) -> BinaryIO | None:
+        return open_kept(root, digest) or cache.open(digest)
+
+    def restore(pack: LockedPack) -> Arrival:
+        if pack.origin.index:
+            index = open_index(market, market.settings.index_at(pack.origin.index))
+            return restore_release(index, open_archive, pack, output.remark)
+        kept = restore_kept(open_archive, pack)
+        return kept or _restore_from_disk(market, stack, place, pack)
+
+    return [restore(pack) for pack in packs]
+
+
+def _restore_from_disk(market: Market, stack: ExitStack, place: LockPlace, pack: LockedPack) -> Arrival:
+    name, version = (str(pack.name), pack.version.text) if pack.origin.kind in PATH_KINDS else ("", "")
+    target = location_of(pack, place)
+    try:
+        arrival = fetch_arrival(market, stack, target, name=name, version=version, index="", token="")
+    except (NotFound, InvalidInput) as error:
+        raise Conflict(
+            f"{pack.name} {pack.version} is in the lock file, but can't be had from {pack.origin.kind} {target}",
+            why=error.message,
+            hint="install it from elsewhere and update the lock file: `market install ... --lock`",
+        ) from None
+    return check_restored(arrival, pack)

@@ -1,0 +1,101 @@
+"""From a block of a lock file to an arrival that is exactly it, or an error that says what is different now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+from market.errors import Conflict, NotFound, Unavailable
+from market.installer.receipt import Origin
+from market.installer.transaction import Arrival
+from market.names import parse_publisher_name
+from market.pack.inspect import Given
+from market.trust.verify import Promise, verify_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from market.client.index_client import IndexClient
+    from market.client.wire import ReleaseDocument
+    from market.installer.lock_file import LockedPack
+    from market.names import Digest
+
+# A yanked release is still given to whoever names it exactly, and a lock does.
+GIVEN_STATES = frozenset({"live", "yanked"})
+
+
+def restore_release(
+    index: IndexClient,
+    open_archive: Callable[[Digest], BinaryIO | None],
+    locked: LockedPack,
+    say: Callable[[str], None],
+) -> Arrival:
+    """Return the locked release from the index that it came from.
+
+    Where the index can't be reached, an archive of the digest that is kept here does as well (`open_archive`), and `say` is
+    told. Raises `Conflict` where the index no longer has the release, or has something else under its version.
+    """
+    promise = _promise(locked)
+    try:
+        release = index.release(locked.name, locked.version.text)
+    except NotFound as error:
+        raise _gone(locked, index.url, error.message) from None
+    except Unavailable as error:
+        kept = restore_kept(open_archive, locked)
+        if kept is None:
+            raise
+        say(f"{locked.name} {locked.version} is taken from the archives kept here: {error.message}")
+        return kept
+    _check_release(release, locked, index.url)
+    verified = verify_archive(index.download_archive(release), Given(), promise)
+    return Arrival(verified, locked.publisher, Origin(locked.origin.kind, release.archive.url, index.url))
+
+
+def restore_kept(open_archive: Callable[[Digest], BinaryIO | None], locked: LockedPack) -> Arrival | None:
+    """Return the locked pack from an archive that is kept here, or None where none is."""
+    kept = open_archive(locked.archive_digest)
+    if kept is None:
+        return None
+    return Arrival(verify_archive(kept, Given(), _promise(locked)), locked.publisher, locked.origin)
+
+
+def check_restored(arrival: Arrival, locked: LockedPack) -> Arrival:
+    """Return an arrival that is the locked pack; raises `Conflict` with both digests where it isn't."""
+    found = (arrival.verified.name, arrival.verified.tree_digest)
+    if found != (locked.name, locked.tree_digest):
+        raise _different(locked, arrival.origin.location, "tree", locked.tree_digest, arrival.verified.tree_digest)
+    return Arrival(arrival.verified, locked.publisher, arrival.origin, arrival.changes)
+
+
+def _promise(locked: LockedPack) -> Promise:
+    return Promise(locked.name, locked.version, locked.archive_digest, locked.tree_digest)
+
+
+def _check_release(release: ReleaseDocument, locked: LockedPack, url: str) -> None:
+    if release.state not in GIVEN_STATES:
+        raise _gone(locked, url, f"it is {release.state} there")
+    publisher = str(parse_publisher_name(release.publisher))
+    for what, wanted, found in (
+        ("tree", locked.tree_digest, release.tree_digest),
+        ("archive", locked.archive_digest, release.archive.digest),
+        ("publisher", locked.publisher, publisher),
+    ):
+        if wanted != found:
+            raise _different(locked, url, what, wanted, found)
+
+
+def _gone(locked: LockedPack, url: str, why: str) -> Conflict:
+    return Conflict(
+        f"{locked.name} {locked.version} is in the lock file, but {url} doesn't give it",
+        why=why,
+        hint="install another release and update the lock file: `market install NAME --lock`",
+        details={"name": locked.name, "version": locked.version.text, "index": url},
+    )
+
+
+def _different(locked: LockedPack, where: str, what: str, wanted: str, found: str) -> Conflict:
+    return Conflict(
+        f"{locked.name} {locked.version} from {where} is not the one in the lock file",
+        why=f"its {what} is {found}, the lock file says {wanted}",
+        hint="if you expected the change, install it again with --lock; else ask the publisher",
+        details={"name": locked.name, "version": locked.version.text, "locked": wanted, "found": found, "what": what},
+    )
