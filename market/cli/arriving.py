@@ -1,39 +1,45 @@
-"""From what somebody asks to install to arrivals: an index's release, a folder, or an archive, each verified before anything is written."""
+"""From what somebody asks to install: requirements for an index, and arrivals of folders and archives.
+
+All are verified before anything is written.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from market.cli.building import build_folder, parse_given
+from market.cli.building import build_folder
 from market.cli.importing import open_archive
-from market.cli.network import open_index
 from market.cli.targets import existing_path, folder_hint, is_path
 from market.errors import MarketError, NotFound, Unavailable
-from market.installer.acquire import acquire_archive, acquire_first, acquire_imported
+from market.installer.acquire import acquire_archive, acquire_imported
+from market.installer.closure import Order, order_newest
 from market.installer.receipt import Origin
 from market.names import parse_requirement
 from market.pack.inspect import Given
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import ExitStack
     from pathlib import Path
 
-    from market.cli.market import Market
     from market.installer.transaction import Arrival
 
 
-def fetch_arrival(
-    market: Market, stack: ExitStack, target: str, *, name: str, version: str, index: str, token: str
-) -> Arrival:
-    """Return the arrival that a target names. `--name` and `--version` are for folders and archives, so with them it is a path."""
-    if is_path(target) or name or version:
-        return _from_disk(stack, existing_path(target), parse_given(name, version))
-    requirement = parse_requirement(target)
-    try:
-        choices = market.settings.indexes_for(requirement.name, index, token)
-        return acquire_first([open_index(market, choice) for choice in choices], requirement)
-    except (NotFound, Unavailable) as error:
-        raise _with_hint(error, folder_hint(target)) from None
+def read_order(stack: ExitStack, targets: Sequence[str], given: Given, *, follow: bool) -> Order:
+    """Return the order that targets make. `given` is for folders and archives, so with it a target is a path."""
+    on_disk = [target for target in targets if is_path(target) or given.name or given.version]
+    requirements = [parse_requirement(target) for target in targets if target not in on_disk]
+    arrivals = [_from_disk(stack, existing_path(target), given) for target in dict.fromkeys(on_disk)]
+    return order_newest(requirements, arrivals, follow=follow)
+
+
+def add_folder_hint(error: MarketError, targets: Sequence[str]) -> MarketError:
+    """Return the error with a hint where a bare name was looked up in vain and a folder of that name lies here."""
+    is_of_target = "wants" not in error.details  # else it is about something that a target requires
+    if isinstance(error, NotFound | Unavailable) and is_of_target:
+        hints = (error.hint, *(folder_hint(target) for target in targets if not is_path(target)))
+        error.hint = "; ".join(hint for hint in hints if hint)
+    return error
 
 
 def _from_disk(stack: ExitStack, path: Path, given: Given) -> Arrival:
@@ -43,8 +49,3 @@ def _from_disk(stack: ExitStack, path: Path, given: Given) -> Arrival:
         version = str(draft.pack.version or "")
         return acquire_archive(draft.stream, Given(name=draft.pack.name, version=version), Origin("folder", location))
     return acquire_imported(stack.enter_context(open_archive(path, given)), Origin("archive", location))
-
-
-def _with_hint(error: MarketError, hint: str) -> MarketError:
-    error.hint = "; ".join(part for part in (error.hint, hint) if part)
-    return error

@@ -1,4 +1,4 @@
-"""Put arrivals into a root and tell what came of it. Verification and the transaction are in the rooms below."""
+"""Carry out an order on a root, or say what it would do. Resolution, verification and the transaction are in the rooms below."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from market.cli.importing import change_lines
 from market.cli.live import Shown, await_hosts, host_lines
+from market.cli.planning import item_row, plan_row, planned_lines, total_line
 from market.cli.report import dump_problems
-from market.cli.text import count_text, size_text
+from market.installer.closure import acquire_closure, find_closure
+from market.installer.preview import preview
 from market.installer.receipt import load_receipts
 from market.installer.transaction import install_packs, lock_root
 
@@ -18,9 +20,14 @@ if TYPE_CHECKING:
 
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.client.indexes import Indexes
+    from market.installer.closure import Order
     from market.installer.plan import Change
+    from market.installer.preview import PlannedPack
     from market.installer.root import Root
     from market.installer.transaction import Arrival
+    from market.names import Requirement
+    from market.resolve.policy import Policy
 
 LOCK_TIMEOUT_SECONDS = 60.0
 
@@ -30,6 +37,7 @@ class Installation:
     """What was installed into a root, or would be: `changes` is empty for a dry run."""
 
     root: Root
+    plan: tuple[PlannedPack, ...]
     arrivals: tuple[Arrival, ...]
     changes: tuple[Change, ...]
     missing: tuple[tuple[str, str], ...]
@@ -37,12 +45,25 @@ class Installation:
     dry_run: bool = False
 
     @property
+    def is_idle(self) -> bool:
+        """Whether everything stays as it is."""
+        return all(planned.facts is None for planned in self.plan)
+
+    @property
     def document(self) -> dict[str, Any]:
         """The value as `--json` prints it."""
         return {
             "root": str(self.root.path),
             "dry_run": self.dry_run,
-            "items": [_arrival_document(arrival, self._change(arrival)) for arrival in self.arrivals],
+            "plan": [plan_row(planned) for planned in self.plan],
+            "items": [
+                {
+                    **item_row(planned, planned.facts, self._change(planned)),
+                    "changes": dump_problems(self._imported(planned)),
+                }
+                for planned in self.plan
+                if planned.facts
+            ],
             "missing_requires": [{"name": name, "requires": requires} for name, requires in self.missing],
             "hosts": [one.document for one in self.shown],
         }
@@ -52,83 +73,81 @@ class Installation:
         """The value in sentences."""
         lines = [
             line
-            for arrival in self.arrivals
-            for line in _arrival_lines(arrival, self._change(arrival), self.root, self.dry_run)
+            for planned in self.plan
+            for line in planned_lines(
+                planned, self.root.path, self._change(planned), change_lines(self._imported(planned))
+            )
+            if self.dry_run or planned.facts
         ]
         lines += [
             f"{name} requires {requires}, which is not installed: `market install '{requires}'`"
             for name, requires in self.missing
         ]
-        return lines if self.dry_run else [*lines, *host_lines(self.shown, self.root)]
+        return [*lines, total_line(self.plan)] if self.dry_run else [*lines, *host_lines(self.shown, self.root)]
 
-    def _change(self, arrival: Arrival) -> Change | None:
-        return next((change for change in self.changes if change.name == arrival.verified.name), None)
+    def _change(self, planned: PlannedPack) -> Change | None:
+        return next((change for change in self.changes if change.name == planned.name), None)
+
+    def _imported(self, planned: PlannedPack) -> tuple[Any, ...]:
+        return next((one.changes for one in self.arrivals if one.verified.name == planned.name), ())
 
 
-def install_arrivals(
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """What the person who asks has confirmed."""
+
+    dry_run: bool = False
+    overwrite_edits: bool = False
+    accept_publisher: bool = False
+
+
+def carry_out(
     market: Market,
     output: Output,
     root: Root,
-    fetch: Callable[[ExitStack], Sequence[Arrival]],
-    *,
-    dry_run: bool,
-    force: bool = False,
-    accept_publisher: bool = False,
+    indexes: Indexes,
+    make_order: Callable[[ExitStack], Order],
+    policy: Policy,
+    permit: Permit,
 ) -> Installation:
-    """Lock the root, which recovers it; then fetch, install all or none, and wait for the hosts. A dry run locks and writes nothing."""
+    """Lock the root, which recovers it; then resolve, fetch, install all or none, and wait for the hosts.
+
+    A dry run locks and writes nothing, and downloads documents only.
+    """
     with ExitStack() as stack:
-        if dry_run:
-            arrivals = tuple(fetch(stack))
-            return Installation(root, arrivals, (), _missing_requires(root, arrivals), (), dry_run=True)
+        if permit.dry_run:
+            with output.progress("looking for releases"):
+                order = make_order(stack)
+                picks = find_closure(root, indexes, order, policy)
+                plan = preview(root, picks, indexes, order.given)
+            missing = _missing_requires(root, order, [(pick.name, pick.candidate.requires) for pick in picks])
+            return Installation(root, plan, order.given, (), missing, (), dry_run=True)
         with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
-            arrivals = tuple(fetch(stack))
+            with output.progress("fetching"):
+                order = make_order(stack)
+                picks = find_closure(root, indexes, order, policy)
+                arrivals = acquire_closure(picks, indexes, order.given)
+                plan = preview(root, picks, indexes, arrivals)
             with output.progress(f"installing into {root.path}"):
                 changes = install_packs(
-                    locked, arrivals, market.now(), overwrite_edits=force, accept_publisher=accept_publisher
+                    locked,
+                    arrivals,
+                    market.now(),
+                    overwrite_edits=permit.overwrite_edits,
+                    accept_publisher=permit.accept_publisher,
                 )
         shown = await_hosts(market, root, [(change.name, change.new_version) for change in changes])
-        return Installation(root, arrivals, changes, _missing_requires(root, arrivals), shown)
+        missing = _missing_requires(root, order, [(one.verified.name, one.verified.pack.requires) for one in arrivals])
+        return Installation(root, plan, arrivals, changes, missing, shown)
 
 
-def _missing_requires(root: Root, arrivals: tuple[Arrival, ...]) -> tuple[tuple[str, str], ...]:
-    there = {receipt.name for receipt in load_receipts(root)} | {arrival.verified.name for arrival in arrivals}
-    wanted = [(arrival.verified.name, required) for arrival in arrivals for required in arrival.verified.pack.requires]
-    return tuple((str(name), str(required)) for name, required in wanted if required.name not in there)
-
-
-def _arrival_document(arrival: Arrival, change: Change | None) -> dict[str, Any]:
-    verified = arrival.verified
-    return {
-        "name": verified.name,
-        "version": verified.version.text,
-        "action": str(change.action) if change else "would install",
-        "old_version": change.old_version if change else "",
-        "publisher": arrival.publisher,
-        "origin": {"kind": arrival.origin.kind, "location": arrival.origin.location, "index": arrival.origin.index},
-        "tree_digest": verified.tree_digest,
-        "archive_digest": verified.archive_digest,
-        "skills": [
-            {"name": skill.name, "kind": skill.kind, "class": skill.skill_class} for skill in verified.pack.skills
-        ],
-        "files": [
-            {"path": file.path, "size": file.size, "executable": file.executable} for file in verified.record.files
-        ],
-        "changes": dump_problems(arrival.changes),
-    }
-
-
-def _arrival_lines(arrival: Arrival, change: Change | None, root: Root, dry_run: bool) -> list[str]:
-    verified = arrival.verified
-    act = change.action if change else "would install"
-    old = (
-        f" (was {change.old_version})"
-        if change and change.old_version and change.old_version != verified.version.text
-        else ""
+def _missing_requires(
+    root: Root, order: Order, packs: Sequence[tuple[str, Sequence[Requirement]]]
+) -> tuple[tuple[str, str], ...]:
+    """Return what isn't there though it is required: nothing, where requirements were followed."""
+    if order.follow:
+        return ()
+    there = {str(receipt.name) for receipt in load_receipts(root)} | {name for name, _ in packs}
+    return tuple(
+        (name, str(required)) for name, requires in packs for required in requires if str(required.name) not in there
     )
-    size = f"({count_text(len(verified.record.files), 'file')}, {size_text(verified.record.size)})"
-    source = arrival.origin.index or arrival.origin.location
-    owner = f" by {arrival.publisher}" if arrival.publisher else ""
-    kept = f"; the edited files are kept in {change.backup}" if change and change.backup else ""
-    head = f"{act} {verified.name} {verified.version}{old} {size} from {source}{owner} into {root.path}{kept}"
-    changes = change_lines(arrival.changes)
-    return [head, *changes, *(f"  {file.path}  {file.size} B" for file in verified.record.files if dry_run)]

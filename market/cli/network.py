@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from market.client.cache import ArchiveCache
 from market.client.host_client import HostClient
 from market.client.index_client import IndexClient
+from market.client.indexes import Indexes
 from market.client.running_hosts import load_admin_token, load_running_hosts
 from market.client.transport import RequestsTransport
-from market.errors import NotFound
 
 if TYPE_CHECKING:
     from market.cli.market import Market
     from market.client.settings import IndexChoice
-    from market.client.wire import PackDocument
 
 
 def open_index(market: Market, choice: IndexChoice) -> IndexClient:
@@ -23,17 +22,11 @@ def open_index(market: Market, choice: IndexChoice) -> IndexClient:
     return IndexClient(transport, choice.url, choice.token, cache=ArchiveCache(market.home.archives))
 
 
-def find_pack(market: Market, name: str, *, index: str = "", token: str = "") -> tuple[IndexClient, PackDocument]:
-    """Return the first of the configured indexes that knows a pack, with its document. Any other answer than 404 stops the search."""
-    choices = market.settings.indexes_for(name, index, token)
-    for choice in choices[:-1]:
-        client = open_index(market, choice)
-        try:
-            return client, client.pack(name)
-        except NotFound:
-            continue
-    client = open_index(market, choices[-1])
-    return client, client.pack(name)
+def open_indexes(market: Market, *, index: str = "", token: str = "") -> Indexes:
+    """Return the configured indexes, or the one that is named, as one source of packs."""
+    return Indexes(
+        lambda name: market.settings.indexes_for(name, index, token), lambda choice: open_index(market, choice)
+    )
 
 
 def open_host(market: Market, url: str = "", token: str = "") -> HostClient:

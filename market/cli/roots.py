@@ -10,7 +10,7 @@ import click
 
 from market.errors import NotFound
 from market.installer.listing import list_installed
-from market.installer.root import default_roots, open_root
+from market.installer.root import Root, default_roots, open_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.output import Output
     from market.installer.listing import Installed
-    from market.installer.root import Root
 
 ROOT_HELP = "A root. [default: MARKET_ROOTS and ONGRID_SKILLS_EXTERNAL_DIRS, else skills in MARKET_HOME]"
 
@@ -43,13 +42,20 @@ def chosen_roots(market: Market, named: tuple[str, ...]) -> tuple[Root, ...]:
 
 
 def writable_root(market: Market, named: str, output: Output, *, create: bool = True) -> Root:
-    """Return the one root to install into: the one named, else the first of the defaults. With `create` it is made."""
+    """Return the one root to install into: the one named, else the first of the defaults. With `create` it is made.
+
+    Without, one that is missing counts as empty: that is for looking what would be done.
+    """
     if named:
-        return open_root(Path(named), create=create)
+        return _open(Path(named), create=create)
     found = default_roots(market.environ, market.home)
     for entry, why in found.skipped:
         output.remark(f"root {entry} is skipped: {why}")
-    return open_root(found.paths[0], create=create)
+    return _open(found.paths[0], create=create)
+
+
+def _open(path: Path, *, create: bool) -> Root:
+    return open_root(path, create=create) if create or path.exists() else Root(path.absolute())
 
 
 def find_installed(market: Market, name: str, named: tuple[str, ...]) -> Installed:

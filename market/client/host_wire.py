@@ -52,7 +52,10 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """The answer to an upload or install through the host: what changed, and what was changed in an archive to make a pack of it."""
+    """The answer to an upload or install through the host: what changed, and what was changed in an archive to make a pack of it.
+
+    `also` has a row with name, version and action for each pack that came along because it is required.
+    """
 
     name: str
     version: str
@@ -61,6 +64,7 @@ class Arrived:
     tree_digest: str = ""
     live_ms: float = 0.0
     problems: tuple[dict[str, Any], ...] = ()
+    also: tuple[dict[str, Any], ...] = ()
 
 
 def skills_path() -> str:

@@ -15,17 +15,21 @@ from typing import TYPE_CHECKING, BinaryIO
 from market.client.cache import ArchiveCache
 from market.client.host_wire import Arrived
 from market.client.index_client import IndexClient
+from market.client.indexes import Indexes
 from market.client.settings import load_settings
 from market.client.wire import dump_problem
 from market.disk.foreign import open_canonical
 from market.errors import InvalidInput, MarketError, NotFound
-from market.installer.acquire import acquire_first, acquire_imported
+from market.installer.acquire import acquire_imported
+from market.installer.closure import acquire_closure, find_closure, order_newest
 from market.installer.listing import list_installed
+from market.installer.plan import Action
 from market.installer.receipt import Origin, load_receipt
 from market.installer.root import Root, open_root
 from market.installer.transaction import install_packs, lock_root, uninstall_packs
 from market.model import OutcomeKind, SkillClass
 from market.names import parse_pack_name, parse_requirement
+from market.resolve.policy import Policy
 from market.run.audit_row import AuditRow
 
 if TYPE_CHECKING:
@@ -34,8 +38,10 @@ if TYPE_CHECKING:
     from market.client.transport import Transport
     from market.disk.home import Home
     from market.installer.listing import Installed
+    from market.installer.plan import Change
     from market.installer.transaction import Arrival
     from market.model import Caller
+    from market.names import Requirement
     from market.pack.inspect import Given
     from market.registry.registry import Registry
     from market.run.audit import AuditLog
@@ -55,12 +61,14 @@ class Marketplace:
     environment: Mapping[str, str]
 
     def install(self, caller: Caller, requirement: str, root: str = "") -> Arrived:
-        """Install a requirement from the configured indexes into a root; the host's skills have changed when this returns."""
+        """Install a requirement, and what it requires, from the configured indexes into a root, all or none.
+
+        The host's skills have changed when this returns.
+        """
         where = self._root(root)
 
         def act() -> Arrived:
-            wanted = parse_requirement(requirement)
-            return self._place(acquire_first(self._indexes(wanted.name), wanted), where)
+            return self._install(parse_requirement(requirement), where)
 
         return self._audited(caller, "marketplace_install", {"requirement": requirement, "root": str(where.path)}, act)
 
@@ -99,6 +107,20 @@ class Marketplace:
             for row in list_installed(Root(Path(root)))
         ]
 
+    def _install(self, wanted: Requirement, where: Root) -> Arrived:
+        indexes = self._indexes()
+        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+            picks = find_closure(where, indexes, order_newest([wanted]), Policy())
+            changes = install_packs(locked, acquire_closure(picks, indexes, ()), datetime.now(UTC))
+        started = time.perf_counter()
+        self.registry.refresh_names(str(where.path), [change.name for change in changes])
+        also = tuple(_also(change) for change in changes if change.name != wanted.name)
+        own = next((change for change in changes if change.name == wanted.name), None)
+        receipt = load_receipt(where, wanted.name)
+        version, tree = (receipt.version.text, receipt.tree_digest) if receipt else ("", "")
+        action = own.action if own else Action.UNCHANGED
+        return Arrived(wanted.name, version, action, str(where.path), tree, _since(started), also=also)
+
     def _place(self, arrival: Arrival, where: Root) -> Arrived:
         with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
             change = install_packs(locked, [arrival], datetime.now(UTC))[0]
@@ -107,12 +129,13 @@ class Marketplace:
         tree, problems = arrival.verified.tree_digest, tuple(map(dump_problem, arrival.changes))
         return Arrived(change.name, change.new_version, change.action, str(where.path), tree, _since(started), problems)
 
-    def _indexes(self, name: str) -> list[IndexClient]:
+    def _indexes(self) -> Indexes:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)
         cache = ArchiveCache(self.home.archives)
-        return [
-            IndexClient(self.transport, choice.url, choice.token, cache=cache) for choice in settings.indexes_for(name)
-        ]
+        return Indexes(
+            settings.indexes_for,
+            lambda choice: IndexClient(self.transport, choice.url, choice.token, cache=cache),
+        )
 
     def _root(self, root: str) -> Root:
         """Return the named root, which must be one of the host's own, or the first of them."""
@@ -156,6 +179,10 @@ class Marketplace:
             OutcomeKind.OK, json.dumps({"name": arrived.name, "version": arrived.version, "action": arrived.action}), ""
         )
         return arrived
+
+
+def _also(change: Change) -> dict[str, str]:
+    return {"name": change.name, "version": change.new_version, "action": change.action}
 
 
 def _since(started: float) -> float:

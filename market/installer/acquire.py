@@ -1,57 +1,36 @@
-"""From a requirement, or from an archive that somebody sent, to an `Arrival` that may be installed.
+"""From a chosen release, or from an archive that somebody sent, to an `Arrival` that may be installed.
 
-The command line and the host share this road. Where it is unpacked to, and who may ask for it, isn't here.
+The command line and the host share this road. What is chosen is decided in `closure.py`; where it is unpacked to isn't here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from market.errors import NotFound, Untrusted
+from market.errors import Untrusted
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
 from market.names import parse_digest, parse_pack_name, parse_publisher_name, parse_version
 from market.pack.inspect import Given
-from market.resolve.choose import choose_release
 from market.trust.verify import Promise, verify_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from market.client.index_client import IndexClient
+    from market.client.indexes import Indexes
     from market.client.wire import PackDocument, ReleaseDocument, ReleaseSummary
     from market.disk.foreign import Canonical
-    from market.names import Requirement
 
 
-def acquire(index: IndexClient, requirement: Requirement) -> Arrival:
-    """Resolve a requirement on one index, download the archive, and hold it against what the index promised.
+def acquire_release(indexes: Indexes, name: str, chosen: ReleaseSummary) -> Arrival:
+    """Download a chosen release from the index that has the pack, and hold it against what the index promised.
 
-    Raises `NotFound` where no release fits and `Untrusted` where bytes or documents disagree.
+    Raises `Untrusted` where bytes or documents disagree.
     """
-    document = index.pack(requirement.name)
-    chosen = choose_release(requirement, document)
-    release = index.release(document.name, chosen.version)
-    promise = _promise(document, chosen, release)
-    verified = verify_archive(index.download_archive(release), Given(), promise)
-    return Arrival(
-        verified, str(parse_publisher_name(document.publisher)), Origin("index", release.archive.url, index.url)
-    )
-
-
-def acquire_first(indexes: Sequence[IndexClient], requirement: Requirement) -> Arrival:
-    """Acquire from the first index that knows the pack.
-
-    Only an unknown name leads to the next index: one that refuses, fails or has no release that fits ends the search, so that
-    nobody can slip a pack of the same name in between.
-    """
-    for index in indexes[:-1]:
-        try:
-            index.pack(requirement.name)
-        except NotFound:
-            continue
-        return acquire(index, requirement)
-    return acquire(indexes[-1], requirement)
+    found = indexes.find(name)
+    release = indexes.release(name, chosen.version)
+    promise = _promise(found.document, chosen, release)
+    verified = verify_archive(found.client.download_archive(release), Given(), promise)
+    publisher = str(parse_publisher_name(found.document.publisher))
+    return Arrival(verified, publisher, Origin("index", release.archive.url, found.client.url))
 
 
 def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher: str = "") -> Arrival:

@@ -48,7 +48,7 @@ def explain(
 def _unknown(name: str, wants: str, tried: Sequence[str], details: dict[str, object]) -> NotFound:
     return NotFound(
         f"the pack {name}, which is required, is on no index that serves this name",
-        why=". ".join(part for part in (wants, _tried(tried)) if part),
+        why=". ".join(part for part in (wants, _tried(tried) if len(tried) > 1 else "") if part),
         hint="configure the index that has it; or install without it: --no-deps",
         details={**details, "name": name},
     )

@@ -11,8 +11,11 @@ from market.disk.home import Home
 from market.errors import InvalidInput, NotFound
 from market.host.marketplace import Marketplace
 from market.model import Caller, Role
+from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
+from market.pack.source import MemorySource
 from market.run.audit import AuditLog
+from tests.factories import a_skill_md
 from tests.fake_index import TOKEN, URL, FakeIndex
 from tests.host.index_tree import an_archive
 from tests.registry.trees import a_registry
@@ -69,3 +72,32 @@ def test_every_attempt_is_in_the_audit_log(marketplace: Marketplace) -> None:
         ("marketplace_install", "failed", "admin"),
         ("marketplace_upload", "ok", "admin"),
     ]
+
+
+def test_what_a_pack_requires_comes_along_and_is_live_at_once(marketplace: Marketplace) -> None:
+    index = marketplace.transport
+    assert isinstance(index, FakeIndex)
+    manifest = b"name: needy\nversion: 1.0.0\nsummary: x\nrequires: [echo-args<1.1]\n"
+    index.add(an_archive_of({"pack.yaml": manifest, "SKILL.md": a_skill_md("needy")}))
+    arrived = marketplace.install(ADMIN, "needy")
+    assert (arrived.name, arrived.action) == ("needy", "installed")
+    assert arrived.also == ({"name": "echo-args", "version": "1.0.0", "action": "installed"},)
+    live = marketplace.registry.snapshot.find("echo_args")
+    assert live is not None and live.version == "1.0.0"
+    index.add(
+        an_archive_of(
+            {
+                "pack.yaml": manifest.replace(b"echo-args<1.1", b"gone").replace(b"needy", b"broken"),
+                "SKILL.md": a_skill_md("broken"),
+            }
+        )
+    )
+    with pytest.raises(NotFound, match="the pack gone"):
+        marketplace.install(ADMIN, "broken")
+    assert marketplace.registry.snapshot.find("broken") is None
+
+
+def an_archive_of(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    write_archive(MemorySource(files, executables=frozenset()), out)
+    return out.getvalue()

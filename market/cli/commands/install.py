@@ -6,36 +6,28 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.arriving import fetch_arrival
+from market.cli.arriving import add_folder_hint, read_order
+from market.cli.building import parse_given
 from market.cli.command import command, dry_run_option, given_options, index_options
-from market.cli.installing import install_arrivals
-from market.cli.lock_place import follow_lock, lock_option
-from market.cli.restoring import check_unlocked, locked_arrivals, locked_root
+from market.cli.installing import Permit, carry_out
+from market.cli.network import open_indexes
 from market.cli.roots import one_root_option, writable_root
-from market.errors import InvalidInput
+from market.errors import InvalidInput, MarketError
+from market.resolve.policy import Policy
 
 if TYPE_CHECKING:
-    from contextlib import ExitStack
-
     from market.cli.market import Market
     from market.cli.output import Output
-    from market.installer.transaction import Arrival
 
 
 @command("install")
-@click.argument("targets", nargs=-1, metavar="REQUIREMENT|FOLDER|ARCHIVE...")
+@click.argument("targets", nargs=-1, required=True, metavar="REQUIREMENT|FOLDER|ARCHIVE...")
 @one_root_option
 @given_options
 @index_options
 @click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
 @click.option("--accept-publisher", is_flag=True, help="Accept that the pack now comes from another publisher.")
-@lock_option
-@click.option(
-    "--locked",
-    is_flag=True,
-    help="Install exactly what the lock file names (all of it, or the named packs), or exit 4.",
-)
-@click.option("--frozen", is_flag=True, help="Never change the lock file: exit 4 where it would have to.")
+@click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
 @dry_run_option
 def install(
     market: Market,
@@ -48,12 +40,10 @@ def install(
     token: str,
     force: bool,
     accept_publisher: bool,
-    lock: str | None,
-    locked: bool,
-    frozen: bool,
+    no_deps: bool,
     dry_run: bool,
 ) -> None:
-    r"""Install packs, all or none. A running host that serves the root has them at once.
+    r"""Install packs and what they require, all or none. A running host that serves the root has them at once.
 
     A folder or archive is written as a path (./my-pack); a bare name is asked for on the index.
 
@@ -62,29 +52,23 @@ def install(
       market install my-pack
       market install 'my-pack>=1,<2' @acme/other@2.0
       market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
-      market install --locked
     """
-    if not (targets or locked):
-        raise InvalidInput("Missing argument 'REQUIREMENT|FOLDER|ARCHIVE...'.", hint="see `market install --help`")
     if (name or version) and len(targets) > 1:
         raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
-
-    def fetch(stack: ExitStack) -> list[Arrival]:
-        with output.progress("fetching"):
-            if locked:
-                return locked_arrivals(market, output, stack, into, lock, targets)
-            arrivals = [
-                fetch_arrival(market, stack, target, name=name, version=version, index=index, token=token)
-                for target in targets
-            ]
-        if frozen:
-            check_unlocked(lock, arrivals)
-        return arrivals
-
-    into = writable_root(market, root or (locked_root(market, lock) if locked else ""), output, create=not dry_run)
-    done = install_arrivals(
-        market, output, into, fetch, dry_run=dry_run, force=force, accept_publisher=accept_publisher
-    )
-    if not (locked or frozen):
-        follow_lock(market, output, into, [change.name for change in done.changes], lock)
+    given = parse_given(name, version)
+    into = writable_root(market, root, output, create=not dry_run)
+    indexes = open_indexes(market, index=index, token=token)
+    permit = Permit(dry_run, force, accept_publisher)
+    try:
+        done = carry_out(
+            market,
+            output,
+            into,
+            indexes,
+            lambda stack: read_order(stack, targets, given, follow=not no_deps),
+            Policy(),
+            permit,
+        )
+    except MarketError as error:
+        raise add_folder_hint(error, targets) from None
     output.done(done.document, done.lines)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.command import command, index_options
-from market.cli.network import find_pack
+from market.cli.network import open_indexes
 from market.cli.packs import pack_lines
 from market.client.wire import dump_document
 from market.names import parse_requirement
@@ -30,8 +30,10 @@ def show(market: Market, output: Output, requirement: str, index: str, token: st
       market show my-pack@1.0.0 --json
     """
     wanted = parse_requirement(requirement)
-    client, document = find_pack(market, wanted.name, index=index, token=token)
-    release = client.release(document.name, choose_release(wanted, document).version)
+    indexes = open_indexes(market, index=index, token=token)
+    found = indexes.find(wanted.name)
+    client, document = found.client, found.document
+    release = indexes.release(document.name, choose_release(wanted, document).version)
     shown = {
         "index": client.url,
         "page": f"{client.url}/packs/{document.name}",

@@ -7,36 +7,49 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.command import command, dry_run_option, index_options
-from market.cli.installing import install_arrivals
-from market.cli.lock_place import follow_lock
+from market.cli.installing import Permit, carry_out
 from market.cli.network import open_index
 from market.cli.roots import one_root_option, writable_root
+from market.client.indexes import Indexes
 from market.errors import NotFound
-from market.installer.acquire import acquire
+from market.installer.closure import Order
 from market.installer.receipt import load_receipts
-from market.names import Requirement, parse_pack_name, parse_version
-from market.resolve.choose import choose_release
+from market.names import Requirement, parse_pack_name
+from market.resolve.candidates import Prefer
+from market.resolve.policy import Policy
+from market.resolve.provider import Wish
 
 if TYPE_CHECKING:
-    from contextlib import ExitStack
+    from collections.abc import Sequence
 
     from market.cli.market import Market
     from market.cli.output import Output
-    from market.client.index_client import IndexClient
+    from market.client.settings import IndexChoice
     from market.installer.receipt import Receipt
     from market.installer.root import Root
-    from market.installer.transaction import Arrival
 
 
 @command("upgrade")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @one_root_option
 @index_options
+@click.option("--accept-publisher", is_flag=True, help="Accept that a pack now comes from another publisher.")
+@click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
 @dry_run_option
 def upgrade(
-    market: Market, output: Output, names: tuple[str, ...], root: str, index: str, token: str, dry_run: bool
+    market: Market,
+    output: Output,
+    names: tuple[str, ...],
+    root: str,
+    index: str,
+    token: str,
+    accept_publisher: bool,
+    no_deps: bool,
+    dry_run: bool,
 ) -> None:
     r"""Upgrade the named packs, or all that came from an index, to their newest release. All or none.
+
+    What they require comes along; nothing goes back to an older release.
 
     \b
     Examples:
@@ -44,18 +57,27 @@ def upgrade(
       market upgrade my-pack --dry-run
     """
     into = writable_root(market, root, output, create=not dry_run)
+    receipts = {str(receipt.name): receipt for receipt in load_receipts(into)}
 
-    def fetch(stack: ExitStack) -> list[Arrival]:
-        with output.progress("looking for newer releases"):
-            newer = [(receipt, _find_newer(market, receipt, index, token)) for receipt in _wanted(into, names)]
-            return [acquire(client, Requirement(receipt.name)) for receipt, client in newer if client is not None]
+    def choose(name: str) -> Sequence[IndexChoice]:
+        return _choose_indexes(market, receipts.get(name), name, index, token)
 
-    done = install_arrivals(market, output, into, fetch, dry_run=dry_run)
-    follow_lock(market, output, into, [change.name for change in done.changes], None)
-    output.done(
-        done.document,
-        done.lines if done.arrivals else [f"everything in {into.path} that came from an index is up to date"],
+    done = carry_out(
+        market,
+        output,
+        into,
+        Indexes(choose, lambda choice: open_index(market, choice)),
+        lambda stack: _order(into, names, follow=not no_deps),
+        Policy(),
+        Permit(dry_run, accept_publisher=accept_publisher),
     )
+    idle = [f"everything in {into.path} that came from an index is up to date"]
+    output.done(done.document, idle if done.is_idle else done.lines)
+
+
+def _order(root: Root, names: tuple[str, ...], *, follow: bool) -> Order:
+    wishes = [Wish(Requirement(receipt.name), Prefer.UPGRADE) for receipt in _wanted(root, names)]
+    return Order(tuple(wishes), follow=follow)
 
 
 def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
@@ -76,11 +98,11 @@ def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
     )
 
 
-def _find_newer(market: Market, receipt: Receipt, index: str, token: str) -> IndexClient | None:
-    """Return the pack's own index where it has a newer release than the installed one; nothing is ever downgraded."""
+def _choose_indexes(
+    market: Market, receipt: Receipt | None, name: str, index: str, token: str
+) -> Sequence[IndexChoice]:
+    """Return the index that an installed pack came from; one that is new is looked for as by `market install`."""
     settings = market.settings
-    client = open_index(
-        market, settings.index(index, token) if index or token else settings.index_at(receipt.origin.index)
-    )
-    chosen = choose_release(Requirement(receipt.name), client.pack(receipt.name))
-    return client if parse_version(chosen.version) > receipt.version else None
+    if index or token or receipt is None or receipt.origin.kind != "index":
+        return settings.indexes_for(name, index, token)
+    return (settings.index_at(receipt.origin.index),)

@@ -1,0 +1,166 @@
+"""What an order will do to a root, pack by pack: install, upgrade, keep; sizes; what it may do that it couldn't before.
+
+Made of documents alone for a dry run, of verified packs otherwise, in the same form. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from market.errors import MarketError, NotFound
+from market.installer.powers import Power, Widening, find_widening, powers_of, powers_of_summaries
+from market.installer.receipt import Origin
+from market.installer.tree_state import TreeState, read_unit
+from market.names import parse_publisher_name
+from market.pack.inspect import Given, inspect_pack
+from market.pack.record import Record, parse_record
+from market.resolve.candidates import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from market.client.indexes import Indexes
+    from market.installer.root import Root
+    from market.installer.transaction import Arrival
+    from market.names import Version
+    from market.resolve.candidates import PassedOver
+    from market.resolve.resolve import Pick
+
+
+class PlanAction(StrEnum):
+    """What is going to happen to a pack."""
+
+    INSTALL = "install"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    REINSTALL = "reinstall"
+    KEEP = "keep"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class PackFacts:
+    """What is known of a pack before it is installed. `download_size` is 0 where nothing is downloaded."""
+
+    name: str
+    version: str
+    publisher: str
+    origin: Origin
+    archive_digest: str
+    tree_digest: str
+    record: Record
+    skills: tuple[tuple[str, str, str], ...]
+    powers: tuple[Power, ...]
+    download_size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPack:
+    """One line of a plan. `facts` is None where the pack stays or goes. `skills` there are (name, kind, class)."""
+
+    action: PlanAction
+    name: str
+    version: str
+    old_version: str = ""
+    required_by: tuple[str, ...] = ()
+    is_asked_for: bool = False
+    facts: PackFacts | None = None
+    widens: tuple[Widening, ...] = ()
+    passed_over: tuple[PassedOver, ...] = ()
+
+
+def preview(
+    root: Root, picks: Sequence[Pick], indexes: Indexes, arrivals: Sequence[Arrival]
+) -> tuple[PlannedPack, ...]:
+    """Return the plan for some picks. Of a pack that didn't arrive, the index's documents are believed."""
+    arrived = {str(arrival.verified.name): arrival for arrival in arrivals}
+    ordered = sorted(picks, key=lambda pick: not pick.is_asked_for)
+    return tuple(_plan(root, pick, indexes, arrived.get(pick.name)) for pick in ordered)
+
+
+def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> PlannedPack:
+    candidate = pick.candidate
+    text = candidate.version.text
+    if candidate.standing is Standing.INSTALLED:
+        return PlannedPack(PlanAction.KEEP, pick.name, text, text, pick.required_by, pick.is_asked_for)
+    facts = _facts_of_arrival(arrival, indexes) if arrival else _facts_of_release(indexes, pick.name, text)
+    old = _read_old(root, pick.name)
+    action = _choose_action(old, candidate.version, facts)
+    widens = find_widening(old.powers, facts.powers) if old else ()
+    old_version = old.version.text if old else ""
+    return PlannedPack(
+        action, pick.name, text, old_version, pick.required_by, pick.is_asked_for, facts, widens, pick.passed_over
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    version: Version
+    tree_digest: str
+    is_intact: bool
+    powers: tuple[Power, ...]
+
+
+def _read_old(root: Root, name: str) -> _Old | None:
+    """Return what is installed under a name, by its own manifests; None where nothing readable is."""
+    try:
+        with read_unit(root, name) as reading:
+            receipt, folder = reading.receipt, reading.folder
+            if receipt is None:
+                return None
+            given = Given(name=receipt.name, version=receipt.version.text)
+            pack = inspect_pack(folder.source, given).pack if folder else None
+            powers = powers_of(pack.skills) if pack else ()
+            return _Old(receipt.version, receipt.tree_digest, reading.state is TreeState.INTACT, powers)
+    except NotFound:
+        return None
+
+
+def _choose_action(old: _Old | None, version: Version, facts: PackFacts) -> PlanAction:
+    if old is None:
+        return PlanAction.INSTALL
+    if old.version != version:
+        return PlanAction.UPGRADE if old.version < version else PlanAction.DOWNGRADE
+    is_same = old.is_intact and old.tree_digest == facts.tree_digest
+    return PlanAction.KEEP if is_same else PlanAction.REINSTALL
+
+
+def _facts_of_arrival(arrival: Arrival, indexes: Indexes) -> PackFacts:
+    verified = arrival.verified
+    is_downloaded = arrival.origin.kind == "index"
+    size = indexes.release(verified.name, verified.version.text).archive.size if is_downloaded else 0
+    return PackFacts(
+        verified.name,
+        verified.version.text,
+        arrival.publisher,
+        arrival.origin,
+        verified.archive_digest,
+        verified.tree_digest,
+        verified.record,
+        tuple((skill.name, str(skill.kind), str(skill.skill_class)) for skill in verified.pack.skills),
+        powers_of(verified.pack.skills),
+        size,
+    )
+
+
+def _facts_of_release(indexes: Indexes, name: str, version: str) -> PackFacts:
+    release = indexes.release(name, version)
+    try:
+        record = parse_record(release.record)
+    except MarketError as error:
+        error.hint = error.hint or "tell the index's operator"
+        raise
+    return PackFacts(
+        name,
+        release.version,
+        str(parse_publisher_name(release.publisher)),
+        Origin("index", release.archive.url, indexes.find(name).client.url),
+        release.archive.digest,
+        release.tree_digest,
+        record,
+        tuple((skill.name, skill.kind, skill.skill_class) for skill in release.skills),
+        powers_of_summaries(release.skills),
+        release.archive.size,
+    )
