@@ -5,15 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from market.cli.arriving import fetch_arrival
-from market.cli.lock_place import PATH_KINDS, check_frozen, existing_lock, location_of, open_lock
+from market.cli.building import build_folder
+from market.cli.importing import open_archive
+from market.cli.lock_place import check_frozen, existing_lock, location_of, open_lock
 from market.cli.network import open_index
+from market.cli.targets import existing_path
 from market.client.cache import ArchiveCache
 from market.errors import Conflict, InvalidInput, NotFound
+from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.archives import open_kept
 from market.installer.lock_file import LOCK_NAME
+from market.installer.receipt import Origin
 from market.installer.restore import check_restored, restore_kept, restore_release
 from market.names import parse_pack_name
+from market.pack.inspect import Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,20 +81,26 @@ def restore_all(
             index = open_index(market, market.settings.index_at(pack.origin.index))
             return restore_release(index, open_archive, pack, output.remark)
         kept = restore_kept(open_archive, pack)
-        return kept or _restore_from_disk(market, stack, place, pack)
+        return kept or _restore_from_disk(stack, place, pack)
 
     return [restore(pack) for pack in packs]
 
 
-def _restore_from_disk(market: Market, stack: ExitStack, place: LockPlace, pack: LockedPack) -> Arrival:
-    name, version = (str(pack.name), pack.version.text) if pack.origin.kind in PATH_KINDS else ("", "")
+def _restore_from_disk(stack: ExitStack, place: LockPlace, pack: LockedPack) -> Arrival:
     target = location_of(pack, place)
     try:
-        arrival = fetch_arrival(market, stack, target, name=name, version=version, index="", token="")
+        return check_restored(_open(stack, existing_path(target), pack), pack)
     except (NotFound, InvalidInput) as error:
         raise Conflict(
             f"{pack.name} {pack.version} is in the lock file, but can't be had from {pack.origin.kind} {target}",
             why=error.message,
             hint="install it from elsewhere and update the lock file: `market install ... --lock`",
         ) from None
-    return check_restored(arrival, pack)
+
+
+def _open(stack: ExitStack, path: Path, pack: LockedPack) -> Arrival:
+    given = Given(pack.name, pack.version.text)
+    origin = Origin(pack.origin.kind, str(path.absolute()))
+    if path.is_dir():
+        return acquire_archive(stack.enter_context(build_folder(path, given)).stream, given, origin)
+    return acquire_imported(stack.enter_context(open_archive(path, given)), origin)
