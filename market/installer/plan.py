@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from market.disk.failures import disk_failures
 from market.errors import Conflict, NotFound
 from market.installer.archives import list_earlier
+from market.installer.pins import load_pins
 from market.installer.receipt import Origin, Receipt
 from market.installer.tree_state import TreeState, UnitReading, read_unit
 from market.names import parse_pack_name
@@ -17,7 +18,9 @@ from market.names import parse_pack_name
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from market.errors import Problem
     from market.installer.root import Root
+    from market.model import Pack
     from market.pack.source import Source
     from market.trust.verify import VerifiedPack
 
@@ -38,26 +41,34 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to one pack. Versions are empty where there is none; `backup` is where an edited tree was kept."""
+    """What happened to one pack. Versions are empty where there is none; `backup` is where an edited tree was kept.
+
+    `findings` is what the scans of plugins saw, and stopped nothing.
+    """
 
     name: str
     action: Action
     old_version: str = ""
     new_version: str = ""
     backup: str = ""
+    findings: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the caller has confirmed: that edits are replaced (and kept as a backup), that another publisher may take over."""
+    """What the caller has confirmed: that edits are replaced (and kept as a backup), that another publisher may take over.
+
+    `other_tree`: that a version may now have another tree than it had.
+    """
 
     overwrite_edits: bool = False
     accept_publisher: bool = False
+    other_tree: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One pack's part of a transaction. `receipt`, `source` and `archive` are None in a removal; `keep` saves the edited old tree.
+    """One pack's part of a transaction. `receipt`, `source`, `archive` and `pack` are None in a removal; `keep` saves the edited old tree.
 
     `archive` is kept in the root; where it is None, nothing is.
     """
@@ -68,6 +79,7 @@ class Step:
     old: Receipt | None
     archive: BinaryIO | None = None
     keep: bool = False
+    pack: Pack | None = None
 
 
 def plan_install(
@@ -88,14 +100,18 @@ def plan_install(
         _check_replaceable(root, reading)
         old = reading.receipt
         new = replace(new, earlier=list_earlier(root, old, new.archive_digest))
+        _check_pin(root, new)
         if old is not None and not allowed.accept_publisher:
             _check_publisher(old, new)
+        if old is not None and not allowed.other_tree:
+            _check_same_tree(old, new)
         action = _choose_action(reading, new)
         edited = reading.state is TreeState.BROKEN or bool(reading.edited_files and reading.folder)
+        edited = edited or (old is not None and old.accepted is not None)
         if edited and action is not Action.UNCHANGED and not allowed.overwrite_edits:
             raise _edited(root, reading)
     change = Change(new.name, action, old.version.text if old else "", new.version.text)
-    return Step(change, new, verified.source, old, verified.archive, keep=edited)
+    return Step(change, new, verified.source, old, verified.archive, keep=edited, pack=verified.pack)
 
 
 def plan_uninstall(root: Root, name: str) -> Step:
@@ -123,6 +139,29 @@ def _read_place(root: Root, name: str) -> UnitReading:
 def _check_replaceable(root: Root, reading: UnitReading) -> None:
     if reading.state is TreeState.UNMANAGED:
         raise _unmanaged(root, reading.name)
+
+
+def _check_pin(root: Root, new: Receipt) -> None:
+    pin = load_pins(root).get(new.name)
+    if pin is not None and pin.version != new.version:
+        raise Conflict(
+            f"{new.name} is pinned to {pin.version} in {root.path}, this is {new.version}",
+            why=pin.reason,
+            hint=f"`market pin {new.name} --unpin` lets it go",
+            details={"name": new.name, "pinned": pin.version.text, "version": new.version.text, "reason": pin.reason},
+        )
+
+
+def _check_same_tree(old: Receipt, new: Receipt) -> None:
+    # A folder is work in progress: its author installs it again and again before raising the version.
+    is_draft = old.origin.kind == new.origin.kind == "folder"
+    if old.version == new.version and old.release_digest != new.release_digest and not is_draft:
+        raise Conflict(
+            f"{new.name} {new.version} is installed with another tree than this one",
+            why=f"installed is {old.release_digest}, this is {new.release_digest}: one of them isn't what was released",
+            hint="install a release with a version of its own; or repeat with --force, if you know why they differ",
+            details={"name": new.name, "installed": old.release_digest, "offered": new.release_digest},
+        )
 
 
 def _check_publisher(old: Receipt, new: Receipt) -> None:
@@ -159,7 +198,12 @@ def _edited(root: Root, reading: UnitReading) -> Conflict:
     more = f" and {len(edits) - MAX_SHOWN_EDITS} more" if len(edits) > MAX_SHOWN_EDITS else ""
     return Conflict(
         f"{root.tree(reading.name)} was edited after its install",
-        why=reading.trouble or f"changed, added or missing: {', '.join(edits[:MAX_SHOWN_EDITS])}{more}",
+        why=reading.trouble
+        or (
+            f"changed, added or missing: {', '.join(edits[:MAX_SHOWN_EDITS])}{more}"
+            if edits
+            else "its edits were accepted"
+        ),
         hint="save the edits elsewhere; or repeat with --force, which keeps the edited tree as a backup",
         details={"changed": list(reading.changed), "added": list(reading.added), "missing": list(reading.missing)},
     )

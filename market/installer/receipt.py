@@ -80,7 +80,7 @@ class Receipt:
     @property
     def release_digest(self) -> Digest:
         """The tree digest of the release, whatever was changed and accepted since."""
-        return self.accepted.release_digest if self.accepted else self.tree_digest
+        return self.accepted.release_digest if self.accepted else self.pack_tree_digest
 
     @property
     def pack_name(self) -> PackName:

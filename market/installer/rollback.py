@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from market.errors import NotFound, Untrusted
 from market.installer.archives import open_kept
-from market.installer.commit import commit
+from market.installer.guard import commit_guarded
 from market.installer.plan import Action, Allowed, Change, Step, plan_install
 from market.installer.receipt import load_receipt, load_receipts
 from market.names import parse_pack_name, parse_version
@@ -43,7 +43,7 @@ def rollback_packs(
             _plan(stack, locked.root, str(parse_pack_name(name)), version, now, overwrite_edits=overwrite_edits)
             for name in dict.fromkeys(names)
         ]
-        return commit(locked.root, steps)
+        return commit_guarded(locked, steps, now)
 
 
 def find_last_changed(root: Root) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _plan(stack: ExitStack, root: Root, name: str, version: str, now: datetime, 
     _, earlier = choose_earlier(root, name, version)
     verified = _verify(stack, root, name, earlier)
     # Whose release it is was accepted when it was installed, and that its tree is another one is the very purpose.
-    allowed = Allowed(overwrite_edits, accept_publisher=True)
+    allowed = Allowed(overwrite_edits, accept_publisher=True, other_tree=True)
     step = plan_install(root, verified, earlier.publisher, earlier.origin, now, allowed)
     return replace(step, change=replace(step.change, action=Action.ROLLED_BACK))
 

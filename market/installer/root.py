@@ -67,6 +67,16 @@ class Root:
         """The kept archives of the releases that stand here and of those before them."""
         return self.state / "archives"
 
+    @property
+    def pins(self) -> Path:
+        """Which packs are held at which version, and why."""
+        return self.state / "pins.json"
+
+    @property
+    def disabled(self) -> Path:
+        """Which packs and skills somebody has switched off."""
+        return self.state / "disabled.json"
+
     def archive(self, digest: str) -> Path:
         """Where the archive of a digest is kept."""
         return self.archives / f"{digest.removeprefix('sha256:')}.zip"

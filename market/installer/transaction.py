@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from market.disk.lock import lock_file
-from market.installer.commit import commit
+from market.installer.guard import commit_guarded
 from market.installer.plan import Allowed, Change, plan_install, plan_uninstall
 from market.installer.recover import Recovered, recover
 from market.installer.root import make_state
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from market.errors import Problem
+    from market.installer.guard import Guard
     from market.installer.receipt import Origin
     from market.installer.root import Root
 
@@ -44,8 +45,9 @@ class Arrival:
 class LockedRoot:
     """A root whose lock this block holds and whose interrupted transactions are settled; `lock_root` makes it."""
 
-    def __init__(self, root: Root, recovered: tuple[Recovered, ...]) -> None:
+    def __init__(self, root: Root, recovered: tuple[Recovered, ...], guard: Guard | None = None) -> None:
         self.root = root
+        self.guard = guard
         self.recovered = recovered
         self._held = True
 
@@ -60,14 +62,17 @@ class LockedRoot:
 
 
 @contextmanager
-def lock_root(root: Root, *, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterator[LockedRoot]:
+def lock_root(
+    root: Root, *, timeout_seconds: float = LOCK_TIMEOUT_SECONDS, guard: Guard | None = None
+) -> Iterator[LockedRoot]:
     """Hold a root's lock for the block; interrupted transactions are settled first.
 
+    `guard` is asked before each change and told afterwards; every program gives one.
     Raises `Unavailable` naming the holder's pid when another process keeps the lock, `Refused` where the root isn't writable.
     """
     make_state(root)
     with lock_file(root.lock, timeout_seconds):
-        locked = LockedRoot(root, recover(root))
+        locked = LockedRoot(root, recover(root), guard)
         try:
             yield locked
         finally:
@@ -85,19 +90,20 @@ def install_packs(
     """Install verified packs, all or none, and return what changed in the order given.
 
     A tree that is there already, untouched, stays. Raises `Conflict` and changes nothing where a folder without a receipt has
-    the name, where files were edited (unless `overwrite_edits`: the edited tree is then kept as a backup), and where the
-    publisher is another one (unless `accept_publisher`).
+    the name, where files were edited (unless `overwrite_edits`: the edited tree is then kept as a backup), where the
+    version is there with another tree (unless `overwrite_edits`), where the publisher is another one (unless `accept_publisher`)
+    and where the pack is pinned to another version.
     """
     locked.check_held()
     for arrival in arrivals:
         if not isinstance(arrival.verified, VerifiedPack):
             raise TypeError("only a VerifiedPack can be installed")
-    allowed = Allowed(overwrite_edits, accept_publisher)
+    allowed = Allowed(overwrite_edits, accept_publisher, other_tree=overwrite_edits)
     steps = [
         plan_install(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
         for arrival in arrivals
     ]
-    return commit(locked.root, steps)
+    return commit_guarded(locked, steps, now)
 
 
 def uninstall_packs(locked: LockedRoot, names: Sequence[str], now: datetime) -> tuple[Change, ...]:
@@ -106,4 +112,4 @@ def uninstall_packs(locked: LockedRoot, names: Sequence[str], now: datetime) -> 
     Raises `NotFound` and changes nothing where one of them isn't installed. `now` is the time of the change.
     """
     locked.check_held()
-    return commit(locked.root, [plan_uninstall(locked.root, name) for name in dict.fromkeys(names)])
+    return commit_guarded(locked, [plan_uninstall(locked.root, name) for name in dict.fromkeys(names)], now)

@@ -33,6 +33,7 @@ def an_arrival(
     extra: Mapping[str, bytes] | None = None,
     *,
     publisher: str = "acme",
+    kind: str = "archive",
 ) -> Arrival:
     contents = {
         "skill.json": a_skill_json(name=name.replace("-", "_")),
@@ -41,9 +42,7 @@ def an_arrival(
     }
     archive = io.BytesIO()
     write_archive(MemorySource({**contents, **(extra or {})}, executables=frozenset({"run.sh"})), archive)
-    return Arrival(
-        verify_archive(archive, Given(name=name, version=version)), publisher, Origin("archive", f"/{name}.zip")
-    )
+    return Arrival(verify_archive(archive, Given(name=name, version=version)), publisher, Origin(kind, f"/{name}.zip"))
 
 
 def install(
