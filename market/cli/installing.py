@@ -94,11 +94,12 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """What the person who asks has confirmed."""
+    """What the person who asks has confirmed. `check` looks at what was fetched, and raises where it mustn't be installed."""
 
     dry_run: bool = False
     overwrite_edits: bool = False
     accept_publisher: bool = False
+    check: Callable[[Sequence[Arrival]], None] | None = None
 
 
 def carry_out(
@@ -127,6 +128,8 @@ def carry_out(
                 order = make_order(stack)
                 picks = find_closure(root, indexes, order, policy)
                 arrivals = acquire_closure(picks, indexes, order.given)
+                if permit.check is not None:
+                    permit.check(arrivals)
                 plan = preview(root, picks, indexes, arrivals)
             with output.progress(f"installing into {root.path}"):
                 changes = install_packs(

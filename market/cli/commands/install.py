@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,24 +11,34 @@ from market.cli.arriving import add_folder_hint, read_order
 from market.cli.building import parse_given
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.installing import Permit, carry_out
+from market.cli.lock_place import follow_lock, lock_option
 from market.cli.network import open_indexes
+from market.cli.restoring import check_unlocked, locked_arrivals, locked_root
 from market.cli.roots import one_root_option, writable_root
 from market.errors import InvalidInput, MarketError
+from market.installer.closure import Order
 from market.resolve.policy import Policy
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
+
     from market.cli.market import Market
     from market.cli.output import Output
 
 
 @command("install")
-@click.argument("targets", nargs=-1, required=True, metavar="REQUIREMENT|FOLDER|ARCHIVE...")
+@click.argument("targets", nargs=-1, metavar="REQUIREMENT|FOLDER|ARCHIVE...")
 @one_root_option
 @given_options
 @index_options
 @click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
 @click.option("--accept-publisher", is_flag=True, help="Accept that the pack now comes from another publisher.")
 @click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
+@lock_option
+@click.option(
+    "--locked", is_flag=True, help="Install exactly what the lock file names, all or the named packs; else exit 4."
+)
+@click.option("--frozen", is_flag=True, help="Never change the lock file: exit 4 where it would have to.")
 @dry_run_option
 def install(
     market: Market,
@@ -41,6 +52,9 @@ def install(
     force: bool,
     accept_publisher: bool,
     no_deps: bool,
+    lock: str | None,
+    locked: bool,
+    frozen: bool,
     dry_run: bool,
 ) -> None:
     r"""Install packs and what they require, all or none. A running host that serves the root has them at once.
@@ -52,23 +66,26 @@ def install(
       market install my-pack
       market install 'my-pack>=1,<2' @acme/other@2.0
       market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
+      market install --locked
     """
+    if not (targets or locked):
+        raise InvalidInput("Missing argument 'REQUIREMENT|FOLDER|ARCHIVE...'.", hint="see `market install --help`")
     if (name or version) and len(targets) > 1:
         raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
     given = parse_given(name, version)
-    into = writable_root(market, root, output, create=not dry_run)
+    into = writable_root(market, root or (locked_root(market, lock) if locked else ""), output, create=not dry_run)
     indexes = open_indexes(market, index=index, token=token)
-    permit = Permit(dry_run, force, accept_publisher)
+    permit = Permit(dry_run, force, accept_publisher or locked, partial(check_unlocked, lock) if frozen else None)
+
+    def make_order(stack: ExitStack) -> Order:
+        if locked:
+            return Order((), tuple(locked_arrivals(market, output, stack, into, lock, targets)), follow=False)
+        return read_order(stack, targets, given, follow=not no_deps)
+
     try:
-        done = carry_out(
-            market,
-            output,
-            into,
-            indexes,
-            lambda stack: read_order(stack, targets, given, follow=not no_deps),
-            Policy(),
-            permit,
-        )
+        done = carry_out(market, output, into, indexes, make_order, Policy(), permit)
     except MarketError as error:
         raise add_folder_hint(error, targets) from None
+    if not (locked or frozen):
+        follow_lock(market, output, into, [change.name for change in done.changes], lock)
     output.done(done.document, done.lines)

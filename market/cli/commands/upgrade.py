@@ -8,6 +8,7 @@ import click
 
 from market.cli.command import command, dry_run_option, index_options
 from market.cli.installing import Permit, carry_out
+from market.cli.lock_place import follow_lock
 from market.cli.network import open_index
 from market.cli.roots import one_root_option, writable_root
 from market.client.indexes import Indexes
@@ -71,6 +72,7 @@ def upgrade(
         Policy(),
         Permit(dry_run, accept_publisher=accept_publisher),
     )
+    follow_lock(market, output, into, [change.name for change in done.changes], None)
     idle = [f"everything in {into.path} that came from an index is up to date"]
     output.done(done.document, idle if done.is_idle else done.lines)
 
