@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from market.client.indexes import Indexes
+    from market.client.wire import ReleaseSummary
     from market.installer.root import Root
     from market.installer.transaction import Arrival
     from market.names import Version
@@ -85,7 +86,7 @@ def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> 
     text = candidate.version.text
     if candidate.standing is Standing.INSTALLED:
         return PlannedPack(PlanAction.KEEP, pick.name, text, text, pick.required_by, pick.is_asked_for)
-    facts = _facts_of_arrival(arrival, indexes) if arrival else _facts_of_release(indexes, pick.name, text)
+    facts = _facts_of_arrival(arrival, candidate.release) if arrival else _facts_of_release(indexes, pick.name, text)
     old = _read_old(root, pick.name)
     action = _choose_action(old, candidate.version, facts)
     widens = find_widening(old.powers, facts.powers) if old else ()
@@ -127,10 +128,8 @@ def _choose_action(old: _Old | None, version: Version, facts: PackFacts) -> Plan
     return PlanAction.KEEP if is_same else PlanAction.REINSTALL
 
 
-def _facts_of_arrival(arrival: Arrival, indexes: Indexes) -> PackFacts:
+def _facts_of_arrival(arrival: Arrival, release: ReleaseSummary | None) -> PackFacts:
     verified = arrival.verified
-    is_downloaded = arrival.origin.kind == "index"
-    size = indexes.release(verified.name, verified.version.text).archive.size if is_downloaded else 0
     return PackFacts(
         verified.name,
         verified.version.text,
@@ -141,7 +140,7 @@ def _facts_of_arrival(arrival: Arrival, indexes: Indexes) -> PackFacts:
         verified.record,
         tuple((skill.name, str(skill.kind), str(skill.skill_class)) for skill in verified.pack.skills),
         powers_of(verified.pack.skills),
-        size,
+        release.archive.size if release else 0,
     )
 
 
