@@ -11,29 +11,44 @@ from market.disk.foreign import SCRATCH_MEMORY_BYTES
 from market.disk.walk import open_folder
 from market.errors import Severity, Untrusted
 from market.pack.archive_read import read_archive
+from market.pack.clients import judge_guides, worst_grade
+from market.pack.explain import explain_files
 from market.pack.importer import import_archive
 from market.pack.inspect import Given, inspect_pack
+from market.pack.review import review_pack
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from market.errors import Problem
     from market.model import Pack, Skill
+    from market.pack.clients import Grade, GuideVerdict
+    from market.pack.source import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is known of one folder or archive. `pack` is None where nothing in it was recognised."""
+    """What is known of one folder or archive. `pack` is None where nothing in it was recognised.
+
+    `guides` are the verdicts of other programs; `files` says of each file what it counts as, where that was asked for.
+    """
 
     path: Path
     pack: Pack | None
     problems: tuple[Problem, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    guides: tuple[GuideVerdict, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
 
     @property
     def skills(self) -> tuple[Skill, ...]:
         """The skills that load."""
         return self.pack.skills if self.pack else ()
+
+    @property
+    def grade(self) -> Grade | None:
+        """How far the pack's guides travel; None without guides."""
+        return worst_grade(guide.grade for guide in self.guides)
 
     @property
     def is_installable(self) -> bool:
@@ -46,34 +61,48 @@ class Verdict:
         return self.is_installable and not any(problem.severity is Severity.REFUSAL for problem in self.problems)
 
 
-def check_path(path: Path, given: Given) -> Verdict:
+def check_path(path: Path, given: Given, *, explain: bool = False) -> Verdict:
     """Inspect a folder or an archive. An archive with a broken structure is a verdict too, not an exception."""
-    return _check_folder(path, given) if path.is_dir() else _check_archive(path, given)
+    return _check_folder(path, given, explain) if path.is_dir() else _check_archive(path, given, explain)
 
 
-def _check_folder(path: Path, given: Given) -> Verdict:
+def _check_folder(path: Path, given: Given, explain: bool) -> Verdict:
     with open_folder(path) as folder:
-        inspection = inspect_pack(folder.source, given)
-        return Verdict(path, inspection.pack, (*folder.problems, *inspection.problems), folder.left_out)
+        return _judge(path, folder.source, given, explain, folder.problems, folder.left_out)
 
 
-def _check_archive(path: Path, given: Given) -> Verdict:
+def _check_archive(path: Path, given: Given, explain: bool) -> Verdict:
     with disk_failures("read", path), path.open("rb") as stream:
         try:
-            inspection = inspect_pack(read_archive(stream), given)
+            source = read_archive(stream)
         except Untrusted:
-            return _check_foreign(path, stream, given)
-        return Verdict(path, inspection.pack, inspection.problems)
+            return _check_foreign(path, stream, given, explain)
+        return _judge(path, source, given, explain)
 
 
-def _check_foreign(path: Path, stream: BinaryIO, given: Given) -> Verdict:
+def _check_foreign(path: Path, stream: BinaryIO, given: Given, explain: bool) -> Verdict:
     """Inspect what an import would make of an archive that isn't canonical; its changes are warnings."""
     try:
         with tempfile.SpooledTemporaryFile(SCRATCH_MEMORY_BYTES) as scratch:
             imported = import_archive(stream, cast("BinaryIO", scratch))
-            inspection = inspect_pack(imported.source, given)
+            return _judge(path, imported.source, given, explain, imported.changes)
     except Untrusted as error:
         if not error.problems:
             raise
         return Verdict(path, None, error.problems)
-    return Verdict(path, inspection.pack, (*imported.changes, *inspection.problems))
+
+
+def _judge(
+    path: Path,
+    source: Source,
+    given: Given,
+    explain: bool,
+    earlier: tuple[Problem, ...] = (),
+    left_out: tuple[tuple[str, str], ...] = (),
+) -> Verdict:
+    inspection = inspect_pack(source, given)
+    pack = inspection.pack
+    reviewed = review_pack(source, pack) if pack else ()
+    guides = judge_guides(source, pack) if pack else ()
+    files = explain_files(source, pack, inspection.problems) if explain else ()
+    return Verdict(path, pack, (*earlier, *inspection.problems, *reviewed), left_out, guides, files)

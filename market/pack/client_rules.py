@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from market.pack.client_yaml import ClientYaml, kind_for_core, kind_for_js, kind_for_pyyaml, read_client_yaml
+from market.pack.guide_fields import RULE_FIELDS
 
 if TYPE_CHECKING:
     from market.pack.client_yaml import Node
@@ -20,7 +21,6 @@ MAX_NAME = 64
 MAX_DESCRIPTION = 1024
 MAX_COMPATIBILITY = 500
 MAX_CONDITIONS, MAX_CONDITION = 5, 200
-STRICT_FIELDS = frozenset({"name", "description", "license", "allowed-tools", "metadata", "compatibility"})
 
 _BOM = "\ufeff"
 _NPX_FENCES = re.compile(r"\ufeff?---\r?\n([\s\S]*?)\r?\n---\r?\n?[\s\S]*\Z")
@@ -89,7 +89,7 @@ def judge_by_skills_ref_python(guide: GuideText) -> str:
     if document.fault or not document.root or document.root.kind != "mapping":
         return document.fault or "the front matter is no mapping"
     fields = document.fields
-    if unknown := sorted(set(fields) - STRICT_FIELDS):
+    if unknown := sorted(set(fields) - RULE_FIELDS):
         return f"unknown fields: {', '.join(unknown)}"
     name, description = (_text_or_none(fields.get(key)) for key in ("name", "description"))
     compatibility = _text_or_none(fields["compatibility"]) if "compatibility" in fields else ""
@@ -109,7 +109,7 @@ def judge_by_skills_ref_npm(guide: GuideText) -> str:
     if why := _judge_js_document(document):
         return why
     fields = document.fields
-    if unknown := sorted(set(fields) - STRICT_FIELDS):
+    if unknown := sorted(set(fields) - RULE_FIELDS):
         return f"unknown fields: {', '.join(unknown)}"
     name = _js_string(fields["name"]) if "name" in fields else None
     description = _js_string(fields["description"]) if "description" in fields else None

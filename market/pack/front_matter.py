@@ -46,8 +46,8 @@ class FrontMatter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
-    """The head's text, the line that it starts on, and the body."""
+class Cut:
+    """The head's text, the line of the file that it starts on, and the body."""
 
     head: str
     first_line: int
@@ -60,7 +60,7 @@ def parse_front_matter(data: bytes, file: str = "SKILL.md") -> FrontMatter:
     text = parse_text(data, file)
     if text.problems:
         return FrontMatter(problems=text.problems)
-    cut = _cut_head(text.text, file)
+    cut = cut_head(text.text, file)
     if isinstance(cut, tuple):
         return FrontMatter(problems=cut)
     yaml, repairs = _parse_head(cut, file)
@@ -73,7 +73,8 @@ def parse_front_matter(data: bytes, file: str = "SKILL.md") -> FrontMatter:
     return FrontMatter(value, cut.body, tuple(problems), yaml.places)
 
 
-def _cut_head(text: str, file: str) -> _Cut | tuple[Problem, ...]:
+def cut_head(text: str, file: str) -> Cut | tuple[Problem, ...]:
+    """Find the fences in a file's text; the problems alone where there is no front matter."""
     opening = _OPENING.match(text)
     if opening is None:
         what = (
@@ -90,13 +91,13 @@ def _cut_head(text: str, file: str) -> _Cut | tuple[Problem, ...]:
     )
     closing = _CLOSING.search(text, opening.end())
     if closing is not None:
-        return _Cut(text[opening.end() : closing.start()], first_line, text[closing.end() :].lstrip("\n"), late)
+        return Cut(text[opening.end() : closing.start()], first_line, text[closing.end() :].lstrip("\n"), late)
     return _cut_unclosed(text, opening.end(), first_line, file, late)
 
 
 def _cut_unclosed(
     text: str, start: int, first_line: int, file: str, problems: tuple[Problem, ...]
-) -> _Cut | tuple[Problem, ...]:
+) -> Cut | tuple[Problem, ...]:
     """Take the field lines after an opening fence that is never closed; without any there is no front matter."""
     lines = _FIELD_LINES.match(text, start)
     if lines is None:
@@ -112,10 +113,10 @@ def _cut_unclosed(
         file,
         (last, 1),
     )
-    return _Cut(lines[0], first_line, text[lines.end() :].lstrip("\n"), (*problems, warning))
+    return Cut(lines[0], first_line, text[lines.end() :].lstrip("\n"), (*problems, warning))
 
 
-def _parse_head(cut: _Cut, file: str) -> tuple[YamlText, tuple[Problem, ...]]:
+def _parse_head(cut: Cut, file: str) -> tuple[YamlText, tuple[Problem, ...]]:
     try:
         return parse_yaml(cut.head, file, cut.first_line), ()
     except YamlFault as fault:
@@ -130,7 +131,7 @@ def _parse_head(cut: _Cut, file: str) -> tuple[YamlText, tuple[Problem, ...]]:
     return yaml, tuple(_tell_repairs(repairs, first, cut, file))
 
 
-def _tell_repairs(repairs: tuple[Repair, ...], first: YamlFault, cut: _Cut, file: str) -> Iterator[Problem]:
+def _tell_repairs(repairs: tuple[Repair, ...], first: YamlFault, cut: Cut, file: str) -> Iterator[Problem]:
     """Warn of each repaired line; the first carries the place at which the parser gave up."""
     left_out = len(repairs) - MAX_REPAIRS_TOLD
     for number, repair in enumerate(repairs[:MAX_REPAIRS_TOLD], 1):
@@ -141,7 +142,7 @@ def _tell_repairs(repairs: tuple[Repair, ...], first: YamlFault, cut: _Cut, file
         yield make_problem("yaml-repaired", text + more, file, place, fix=f"write: {repair.corrected.strip()}")
 
 
-def _broken(fault: YamlFault, cut: _Cut, file: str) -> Problem:
+def _broken(fault: YamlFault, cut: Cut, file: str) -> Problem:
     lines = cut.head.split("\n")
     number = min(max(fault.place[0] - cut.first_line, 0), len(lines) - 1)
     line, place = lines[number], fault.place
@@ -158,7 +159,7 @@ def _broken(fault: YamlFault, cut: _Cut, file: str) -> Problem:
     )
 
 
-def _find_cut_prose(cut: _Cut, yaml: YamlText, file: str) -> Iterator[Problem]:
+def _find_cut_prose(cut: Cut, yaml: YamlText, file: str) -> Iterator[Problem]:
     """Warn of prose that a ' #' cut: YAML calls the rest a comment."""
     if " #" not in cut.head:
         return

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from market.errors import Problem, Severity
 from market.pack.rules_archive import ARCHIVE_RULES, PATH_RULES
 from market.pack.rules_manifest import GUIDE_RULES, PACK_RULES, SKILL_JSON_RULES, TEXT_RULES
+from market.pack.rules_review import REVIEW_RULES
 from market.pack.rules_wheel import WHEEL_RULES
 
 
@@ -24,7 +25,16 @@ class Rule:
 
 
 def _make_table() -> dict[str, Rule]:
-    rows = (*PATH_RULES, *ARCHIVE_RULES, *TEXT_RULES, *PACK_RULES, *GUIDE_RULES, *SKILL_JSON_RULES, *WHEEL_RULES)
+    rows = (
+        *PATH_RULES,
+        *ARCHIVE_RULES,
+        *TEXT_RULES,
+        *PACK_RULES,
+        *GUIDE_RULES,
+        *SKILL_JSON_RULES,
+        *REVIEW_RULES,
+        *WHEEL_RULES,
+    )
     table = {rule_id: Rule(rule_id, Severity(severity), sentence, fix) for rule_id, severity, sentence, fix in rows}
     if len(table) != len(rows):
         raise AssertionError("a rule id stands twice in the table")

@@ -60,7 +60,7 @@ def parse_yaml(text: str, file: str, first_line: int = 1) -> YamlText:
         what = f"the YAML has more than {MAX_YAML_CHARACTERS:,} characters"
         return YamlText(None, {}, (make_problem("yaml-size", what, file, (first_line, 1)),))
     try:
-        root = _compose(text)
+        root = compose_yaml(text)
     except yaml.MarkedYAMLError as error:
         mark = _choose_mark(error)
         place = (first_line, 1) if mark is None else (mark.line + first_line, mark.column + 1)
@@ -83,7 +83,8 @@ def _choose_mark(error: yaml.MarkedYAMLError) -> yaml.Mark | None:
     return opened if is_open and opened and noticed and opened.line < noticed.line else noticed or opened
 
 
-def _compose(text: str) -> Any:
+def compose_yaml(text: str) -> Any:
+    """Return the root node of a document, or None for an empty one. Raises what PyYAML raises; limits are the caller's."""
     parser = _Parser(text)
     try:
         return parser.get_single_node()

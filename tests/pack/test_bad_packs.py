@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from market.errors import Severity
-from market.pack.inspect import inspect_pack
+from market.pack.inspect import Inspection, inspect_pack
+from market.pack.review import review_pack
 from market.pack.rules import RULES
+from market.pack.rules_manifest import GUIDE_RULES, PACK_RULES, SKILL_JSON_RULES, TEXT_RULES
+from market.pack.rules_review import REVIEW_RULES
 from tests.factories import SAMPLE_PACKS, a_source_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from market.errors import Problem
 
 BAD = SAMPLE_PACKS / "bad"
 
@@ -67,25 +77,49 @@ PLACES = (
     ("timeout-invalid", "skill.json", 7, 22),
     ("version-invalid", "pack.yaml", 2, 10),
     ("version-missing", "SKILL.md", 1, 1),
-    ("yaml-cut", "SKILL.md", 3, 34),
+    ("yaml-cut", "SKILL.md", 3, 42),
     ("yaml-duplicate-key", "SKILL.md", 4, 1),
     ("yaml-key", "SKILL.md", 4, 3),
     ("yaml-not-mapping", "SKILL.md", 2, 1),
-    ("yaml-repaired", "SKILL.md", 3, 36),
+    ("yaml-repaired", "SKILL.md", 3, 47),
     ("yaml-size", "SKILL.md", 2, 1),
     ("yaml-syntax", "SKILL.md", 3, 14),
     ("yaml-tag", "SKILL.md", 4, 9),
+    ("description-when", "SKILL.md", 3, 14),
+    ("file-named-absent", "SKILL.md", 8, 6),
+    ("guide-body-long", "SKILL.md", 0, 0),
+    ("guide-field-list", "SKILL.md", 4, 1),
+    ("guide-field-unknown", "SKILL.md", 4, 1),
+    (
+        "path-length",
+        "references/formats-of-dates-in-many-countries/formats-of-dates-in-many-countries/and-what-people-there-understand.md",
+        0,
+        0,
+    ),
+    ("script-line-ends", "scripts/count.sh", 1, 10),
 )
 
-# Rules whose breach a folder can't hold everywhere (names) or that need a caller or a large file: tested in test_inspect.py.
-ELSEWHERE = frozenset({"file-too-large", "file-large", "name-overridden", "version-overridden"})
+# Rules whose breach a folder can't hold everywhere (names), or that need a caller, a large file or a secret: tested in
+# test_inspect.py, test_review.py and test_secrets.py.
+ELSEWHERE = frozenset(
+    {"file-too-large", "file-large", "name-overridden", "version-overridden"}
+    | {"secret", "path-windows", "prompt-budget", "skill-large"}
+)
+
+
+def judge(folder: Path) -> tuple[Inspection, tuple[Problem, ...]]:
+    """What `market check` says of a folder: the inspection and the review."""
+    source = a_source_of(folder)
+    inspection = inspect_pack(source)
+    reviewed = review_pack(source, inspection.pack) if inspection.pack else ()
+    return inspection, (*inspection.problems, *reviewed)
 
 
 @pytest.mark.parametrize(("rule", "file", "line", "column"), PLACES, ids=[row[0] for row in PLACES])
 def test_bad_pack_breaks_its_rule_and_no_other(rule: str, file: str, line: int, column: int) -> None:
-    inspection = inspect_pack(a_source_of(BAD / rule))
-    assert [problem.rule for problem in inspection.problems] == [rule]
-    problem = inspection.problems[0]
+    _, problems = judge(BAD / rule)
+    assert [problem.rule for problem in problems] == [rule]
+    problem = problems[0]
     assert (problem.file, problem.line, problem.column) == (file, line, column)
     assert problem.text
     assert problem.reason
@@ -98,8 +132,8 @@ def test_every_bad_folder_is_in_the_table() -> None:
 
 
 def test_every_rule_about_manifests_has_a_bad_pack() -> None:
-    rules = {rule for rule in RULES if not rule.startswith(("archive-", "path-", "tar-", "gzip-", "import-", "wheel-", "entry-python-"))}
-    assert rules - ELSEWHERE == {row[0] for row in PLACES}
+    tables = (TEXT_RULES, PACK_RULES, GUIDE_RULES, SKILL_JSON_RULES, REVIEW_RULES)
+    assert {rule for table in tables for rule, *_ in table} - ELSEWHERE == {row[0] for row in PLACES}
 
 
 @pytest.mark.parametrize("rule", [row[0] for row in PLACES if RULES[row[0]].severity is not Severity.ERROR])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.building import Draft, build_folder, parse_given, warning_lines
+from market.cli.allowed_secrets import allow_secret_option, parse_allowed
+from market.cli.building import Draft, build_folder, parse_given, review_draft, warning_lines
 from market.cli.command import command, dry_run_option, given_options
 from market.cli.importing import import_draft
 from market.cli.report import dump_problems
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", "file", default="", metavar="FILE", help="The archive to write. [default: NAME-VERSION.zip here]"
 )
+@click.option(
+    "--list", "list_only", is_flag=True, help="Print every file that would be in the archive, and write nothing."
+)
 @given_options
+@allow_secret_option
 @root_option
 @dry_run_option
 def archive(
@@ -42,21 +47,26 @@ def archive(
     file: str,
     name: str,
     version: str,
+    allow_secret: tuple[str, ...],
+    list_only: bool,
     roots: tuple[str, ...],
     dry_run: bool,
 ) -> None:
     r"""Make an archive of a folder, or of the installed pack of that name.
 
-    The same tree gives the same bytes everywhere. With --from the tree is taken out of a .zip, .skill, .tar.gz or .tgz
-    of whatever program, and each change is said.
+    The same tree gives the same bytes everywhere. What looks like a secret stops it, as it stops publish. With --from
+    the tree is taken out of a .zip, .skill, .tar.gz or .tgz of whatever program, and each change is said.
 
     \b
     Examples:
       market archive ./my-pack
       market archive my-pack -o /tmp/my-pack.zip
+      market archive ./my-pack --list
       market archive --from Downloads/my-pack.tgz -o my-pack.zip
     """
-    with _open(market, target, source, parse_given(name, version), roots) as draft:
+    allowed, dry_run = parse_allowed(allow_secret), dry_run or list_only
+    with _open(market, target, source, parse_given(name, version), roots) as opened:
+        draft = opened if list_only else review_draft(opened, allowed)
         path = Path(file or f"{draft.pack.name}{f'-{draft.pack.version}' if draft.pack.version else ''}.zip")
         if not dry_run:
             save_draft(draft, path)
@@ -72,7 +82,10 @@ def archive(
             "problems": dump_problems(draft.problems),
             "dry_run": dry_run,
         }
-        output.done(document, _lines(draft, path, dry_run))
+        if list_only:
+            output.answer(document, [file.path for file in draft.built.record.files])
+        else:
+            output.done(document, _lines(draft, path, dry_run))
 
 
 def _open(

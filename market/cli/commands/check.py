@@ -1,17 +1,20 @@
-"""`market check`: what publish, the index, install and the host would say of a pack."""
+"""`market check`: what publish, the index, install and the host would say of a pack, and what other programs say."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from market.cli.allowed_secrets import allow_secret_option, drop_allowed, parse_allowed
 from market.cli.building import parse_given
-from market.cli.checking import Verdict, check_path
+from market.cli.check_text import check_document, check_lines, explain_lines
+from market.cli.checking import check_path
 from market.cli.command import command, given_options
-from market.cli.report import EXIT_CODES, dump_problems
+from market.cli.fixing import fix_folder, fixed_lines
+from market.cli.report import EXIT_CODES
+from market.cli.sarif_output import write_sarif
 from market.cli.targets import existing_path
-from market.cli.text import count_text
 from market.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -22,7 +25,27 @@ if TYPE_CHECKING:
 @command("check")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @given_options
-def check(market: Market, output: Output, paths: tuple[str, ...], name: str, version: str) -> int:
+@allow_secret_option
+@click.option("--fix", is_flag=True, help="Correct what is safe to correct in SKILL.md files, and show the difference.")
+@click.option("--fix-line-ends", is_flag=True, help="Give scripts LF line ends too.")
+@click.option("--dry-run", is_flag=True, help="With --fix: show the difference and change nothing.")
+@click.option("--explain", is_flag=True, help="Say of each file why it is or isn't a skill.")
+@click.option(
+    "--sarif", default="", metavar="FILE", help="Write the problems as SARIF 2.1.0; - is stdout, and nothing else then."
+)
+def check(
+    market: Market,
+    output: Output,
+    paths: tuple[str, ...],
+    name: str,
+    version: str,
+    allow_secret: tuple[str, ...],
+    fix: bool,
+    fix_line_ends: bool,
+    dry_run: bool,
+    explain: bool,
+    sarif: str,
+) -> int:
     r"""Check folders or archives, and name everything that is wrong with its file, line and correction.
 
     Exit code 0 means that an index would take it.
@@ -31,35 +54,25 @@ def check(market: Market, output: Output, paths: tuple[str, ...], name: str, ver
     Examples:
       market check ./my-pack
       market check skills/* --json
+      market check ./my-pack --fix --dry-run
     """
-    given = parse_given(name, version)
-    verdicts = [check_path(existing_path(path), given) for path in paths]
-    output.answer(
-        {"items": [_document(verdict) for verdict in verdicts]},
-        [line for verdict in verdicts for line in _lines(verdict)],
-    )
-    return 0 if all(verdict.is_publishable for verdict in verdicts) else EXIT_CODES[InvalidInput]
-
-
-def _document(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "path": str(verdict.path),
-        "name": verdict.pack.name if verdict.pack else "",
-        "version": str(verdict.pack.version or "") if verdict.pack else "",
-        "installable": verdict.is_installable,
-        "publishable": verdict.is_publishable,
-        "skills": [{"name": skill.name, "kind": skill.kind, "class": skill.skill_class} for skill in verdict.skills],
-        "left_out": [{"path": path, "why": why} for path, why in verdict.left_out],
-        "problems": dump_problems(verdict.problems),
+    if dry_run and not (fix or fix_line_ends):
+        raise InvalidInput("--dry-run needs --fix or --fix-line-ends", hint="check alone changes nothing")
+    given, allowed = parse_given(name, version), parse_allowed(allow_secret)
+    targets = [existing_path(path) for path in paths]
+    fixed = {
+        path: fix_folder(path, given, front_matter=fix, line_ends=fix_line_ends, dry_run=dry_run)
+        for path in (targets if fix or fix_line_ends else ())
     }
-
-
-def _lines(verdict: Verdict) -> list[str]:
-    problems = [f"  {line}" for problem in verdict.problems for line in str(problem).splitlines()]
-    left_out = [f"  left out: {path} ({why})" for path, why in verdict.left_out]
-    if not verdict.is_installable:
-        word = "not a good pack"
-    else:
-        word = "good" if verdict.is_publishable else "can be installed, but an index would refuse it"
-    label = f"{verdict.pack.name} {verdict.pack.version or '(no version)'}" if verdict.pack else "no pack"
-    return [f"{verdict.path}: {label}, {count_text(len(verdict.skills), 'skill')}: {word}", *problems, *left_out]
+    verdicts = [drop_allowed(check_path(path, given, explain=explain), allowed) for path in targets]
+    if sarif:
+        write_sarif(verdicts, sarif)
+    if sarif != "-":
+        items = [check_document(verdict, fixed.get(verdict.path)) for verdict in verdicts]
+        lines = [
+            line
+            for verdict in verdicts
+            for line in (*check_lines(verdict), *fixed_lines(fixed.get(verdict.path, ()), dry_run=dry_run))
+        ]
+        output.answer({"items": items, "dry_run": dry_run}, [*lines, *(explain_lines(verdicts) if explain else ())])
+    return 0 if all(verdict.is_publishable for verdict in verdicts) else EXIT_CODES[InvalidInput]

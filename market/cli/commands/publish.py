@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.building import build_folder, check_publishable, parse_given, warning_lines
+from market.cli.allowed_secrets import allow_secret_option, parse_allowed
+from market.cli.building import build_folder, check_publishable, parse_given, review_draft, warning_lines
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.network import open_index
 from market.cli.publishing import AUTO, choose_version, publish_draft
@@ -24,6 +25,7 @@ VERSION_RULES = frozenset({"version-missing"})
 @command("publish")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @given_options
+@allow_secret_option
 @index_options
 @dry_run_option
 def publish(
@@ -32,6 +34,7 @@ def publish(
     paths: tuple[str, ...],
     name: str,
     version: str,
+    allow_secret: tuple[str, ...],
     index: str,
     token: str,
     dry_run: bool,
@@ -53,7 +56,8 @@ def publish(
     given = parse_given(name, "" if auto else version)
     client = open_index(market, market.settings.index(index, token))
     with ExitStack() as stack:
-        drafts = [stack.enter_context(build_folder(existing_path(path), given)) for path in paths]
+        opened = [stack.enter_context(build_folder(existing_path(path), given)) for path in paths]
+        drafts = [review_draft(draft, parse_allowed(allow_secret)) for draft in opened]
         for draft in drafts:
             check_publishable(draft, VERSION_RULES if auto else frozenset())
             for line in warning_lines(draft.problems):

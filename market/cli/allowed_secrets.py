@@ -1,0 +1,61 @@
+"""Secrets that an author allows, one place at a time; all others stop `archive` and `publish`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from market.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from market.cli.checking import Verdict
+    from market.errors import Problem
+
+SECRET_RULE = "secret"
+
+
+def allow_secret_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--allow-secret`."""
+    return click.option(
+        "--allow-secret",
+        multiple=True,
+        metavar="PATH:LINE",
+        help="Let what looks like a secret at this place pass. Give it once for each place.",
+    )(function)
+
+
+def parse_allowed(places: Iterable[str]) -> frozenset[tuple[str, int]]:
+    """Return the places as file and line."""
+    allowed = set()
+    for place in places:
+        file, _, line = place.rpartition(":")
+        if not file or not line.isdecimal():
+            raise InvalidInput(f"{place!r} is not a place", hint="write it as check does: PATH:LINE")
+        allowed.add((file, int(line)))
+    return frozenset(allowed)
+
+
+def without_allowed(problems: Iterable[Problem], allowed: frozenset[tuple[str, int]]) -> tuple[Problem, ...]:
+    """Return the problems but for the secrets that were allowed."""
+    return tuple(one for one in problems if one.rule != SECRET_RULE or (one.file, one.line) not in allowed)
+
+
+def drop_allowed(verdict: Verdict, allowed: frozenset[tuple[str, int]]) -> Verdict:
+    """Return a verdict in which allowed secrets are no problem."""
+    return replace(verdict, problems=without_allowed(verdict.problems, allowed)) if allowed else verdict
+
+
+def check_secrets(problems: Iterable[Problem], what: str) -> None:
+    """Raise `InvalidInput` with every secret that nobody allowed."""
+    secrets = [problem for problem in problems if problem.rule == SECRET_RULE]
+    if secrets:
+        count = f"{len(secrets)} secret{'' if len(secrets) == 1 else 's'}"
+        raise InvalidInput(
+            f"{what} holds {count} and isn't given away",
+            problems=secrets,
+            hint="take them out, or allow each with --allow-secret PATH:LINE",
+        )

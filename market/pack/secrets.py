@@ -1,0 +1,97 @@
+"""Tokens that were left in a file, found by the shapes that their makers publish. A value is never shown whole.
+
+A shape alone is not enough: what documentation uses as an example (`AKIA...EXAMPLE`, a row of x) is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from market.pack.rules import make_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from market.errors import Problem
+
+MAX_SCANNED_BYTES = 16 << 20  # of one file
+MAX_SECRETS_TOLD = 20  # of one file
+MIN_DISTINCT = 10  # characters in a value: a made-up one repeats itself
+SHOWN_CHARACTERS = 4
+
+_PLACEHOLDER = re.compile(
+    rb"example|sample|placeholder|dummy|fake|your|redacted|test|xxx|\.\.\.|123456|abcdef", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenShape:
+    """One kind of token: the literal that must be there, so that most files cost one look, and the whole form.
+
+    The pattern's group `secret` is the part that is secret.
+    """
+
+    name: str
+    literal: bytes
+    pattern: re.Pattern[bytes]
+
+
+def _shape(name: str, literal: str, pattern: str) -> TokenShape:
+    return TokenShape(name, literal.encode(), re.compile(rf"(?<![A-Za-z0-9_]){pattern}".encode()))
+
+
+TOKEN_SHAPES = (
+    _shape("a key of Amazon Web Services", "AKIA", r"AKIA(?P<secret>[0-9A-Z]{16})(?![0-9A-Za-z])"),
+    _shape("a GitHub token", "ghp_", r"ghp_(?P<secret>[A-Za-z0-9]{36,})"),
+    _shape("a GitHub token", "gho_", r"gho_(?P<secret>[A-Za-z0-9]{36,})"),
+    _shape("a GitHub token", "ghs_", r"ghs_(?P<secret>[A-Za-z0-9]{36,})"),
+    _shape("a GitHub token", "github_pat_", r"github_pat_(?P<secret>[A-Za-z0-9_]{40,})"),
+    _shape("a GitLab token", "glpat-", r"glpat-(?P<secret>[A-Za-z0-9_-]{20,})"),
+    _shape("a Slack token", "xox", r"xox[abprs]-(?P<secret>[0-9]{6,}-[A-Za-z0-9-]{16,})"),
+    _shape("a Stripe key", "k_live_", r"[rs]k_live_(?P<secret>[A-Za-z0-9]{20,})"),
+    _shape("an Anthropic key", "sk-ant-", r"sk-ant-(?P<secret>[A-Za-z0-9_-]{32,})"),
+    _shape("an OpenAI key", "sk-proj-", r"sk-proj-(?P<secret>[A-Za-z0-9_-]{32,})"),
+    _shape("an OpenAI key", "sk-", r"sk-(?P<secret>[A-Za-z0-9]{48})(?![A-Za-z0-9])"),
+    _shape("a Google API key", "AIza", r"AIza(?P<secret>[0-9A-Za-z_-]{35})(?![0-9A-Za-z_-])"),
+    _shape("a Hugging Face token", "hf_", r"hf_(?P<secret>[A-Za-z0-9]{34,})"),
+    _shape("an npm token", "npm_", r"npm_(?P<secret>[A-Za-z0-9]{36})(?![A-Za-z0-9])"),
+    _shape("a token of the Python package index", "pypi-AgE", r"pypi-AgE(?P<secret>[A-Za-z0-9_-]{50,})"),
+    _shape("a SendGrid key", "SG.", r"SG\.(?P<secret>[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})"),
+    _shape("a Market token", "skm_", r"skm_(?P<secret>[A-Za-z0-9_-]{40,})"),
+    _shape("a registry token", "_authToken", r"_authToken\s*=\s*[\"']?(?P<secret>[A-Za-z0-9+/=_-]{20,})"),
+    _shape(
+        "a private key", "PRIVATE KEY", r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s+(?P<secret>[A-Za-z0-9+/=]{40,})"
+    ),
+)
+
+
+def find_secrets(data: bytes, file: str) -> Iterator[Problem]:
+    """Yield a problem for each token in a file, with its line and column."""
+    told = 0
+    for shape in TOKEN_SHAPES:
+        for match in shape.pattern.finditer(data) if shape.literal in data else ():
+            if not _is_made_up(match["secret"]) and told < MAX_SECRETS_TOLD:
+                told += 1
+                yield _problem(shape, match, data, file)
+
+
+def _is_made_up(secret: bytes) -> bool:
+    return len(set(secret)) < MIN_DISTINCT or bool(_PLACEHOLDER.search(secret))
+
+
+def _problem(shape: TokenShape, match: re.Match[bytes], data: bytes, file: str) -> Problem:
+    start = match.start()
+    line, before = data.count(b"\n", 0, start) + 1, data[data.rfind(b"\n", 0, start) + 1 : start]
+    head = match[0][: match.start("secret") - start].decode("ascii", "replace").split("\n")[0].rstrip()
+    shown = (
+        f"{head}{match['secret'][:SHOWN_CHARACTERS].decode('ascii', 'replace')}..."
+        if shape.name != "a private key"
+        else head
+    )
+    place = (line, len(before.decode("utf-8", "replace")) + 1)
+    text = f"{shape.name}: {shown} ({len(match['secret'])} characters)"
+    return make_problem(
+        "secret", text, file, place, fix=f"revoke it and take it out, or allow it with --allow-secret {file}:{line}"
+    )
