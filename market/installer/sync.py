@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from market.installer.commit import commit
+from market.installer.guard import commit_guarded
 from market.installer.plan import Allowed, plan_install, plan_uninstall
 from market.installer.tree_state import TreeState
 
@@ -70,4 +70,4 @@ def change_packs(
         plan_install(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
         for arrival in arrivals
     ]
-    return commit(locked.root, [*steps, *(plan_uninstall(locked.root, name) for name in removed)])
+    return commit_guarded(locked, [*steps, *(plan_uninstall(locked.root, name) for name in removed)], now)
