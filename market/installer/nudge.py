@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 
 def nudge_unit(root: Root, name: str) -> None:
-    """Give a pack's directory, or with an empty name the root itself, a new time. Where that fails, the hosts' slow rescan finds out."""
-    with suppress(OSError):
-        os.utime(root.tree(name) if name else root.path)
+    """Give a pack's directory a new time; with an empty name the root's own, and its state's, which is what a watch of it sees.
+
+    Where that fails, the hosts' slow rescan finds out.
+    """
+    for path in (root.tree(name),) if name else (root.path, root.state):
+        with suppress(OSError):
+            os.utime(path)

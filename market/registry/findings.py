@@ -48,6 +48,17 @@ def held(files: Sequence[str]) -> Problem:
     )
 
 
+def disabled() -> Problem:
+    """Say that somebody switched a skill off."""
+    return Problem(
+        "switched-off",
+        Severity.WARNING,
+        "it is disabled in this root",
+        reason="somebody switched it off with `market disable`",
+        fix="switch it on with `market enable`",
+    )
+
+
 def escaped(cause: str, file: str) -> Problem:
     """Say that an entry, links followed, leaves its root."""
     return Problem(

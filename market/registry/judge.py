@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from market.model import SkillClass, State
-from market.registry.findings import edited, held, lacking
+from market.registry.findings import disabled, edited, held, lacking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +29,13 @@ class TreeStanding:
 
 
 def judge(
-    standing: TreeStanding, skill: Skill, missing: Sequence[str], *, holds: bool
+    standing: TreeStanding, skill: Skill, missing: Sequence[str], *, holds: bool, is_disabled: bool = False
 ) -> tuple[State, tuple[Problem, ...]]:
     """Return a skill's state and the reasons, the weightiest first.
 
     A tree whose recorded files were changed isn't what was installed: skills that only read still load, with a warning, others
-    are held (`holds`). A tree without a receipt was put there by somebody who may write to the root, and loads.
+    are held (`holds`). What somebody switched off stays off, whatever else is said of it. A tree without a receipt was put there
+    by somebody who may write to the root, and loads.
     """
     doubtful = (standing.trouble,) if standing.trouble else standing.altered
     reasons: list[Problem] = []
@@ -48,4 +49,7 @@ def judge(
     if doubtful and holds and skill.skill_class is not SkillClass.SAFE:
         state = State.HELD
         reasons = [held(doubtful), *reasons[:-1]]
+    if is_disabled:
+        state = State.DISABLED
+        reasons.insert(0, disabled())
     return state, tuple(reasons)

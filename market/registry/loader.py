@@ -27,6 +27,7 @@ from market.registry.refusals import find_dropped, refuse_entry
 from market.registry.rooted import PartOfSource, find_outside, resolve
 from market.registry.roots import installed_names, is_link, leaves_root
 from market.registry.snapshot import plain_key
+from market.registry.switches import Switches
 from market.registry.tree import Tree, has_manifest, take_tree
 from market.registry.tree_marks import TreeMarks, mark_file, scan_tree
 from market.registry.unit import Dropped, LoadedUnit, UnitId
@@ -48,6 +49,7 @@ class Loader:
     def __init__(self, integrity: str = "hold", machine: Machine | None = None) -> None:
         self._holds = integrity == "hold"
         self._machine = machine or Machine()
+        self._switches = Switches()
         self._parsed: OrderedDict[tuple[str, str, Given], Inspection] = OrderedDict()
         self._lock = threading.Lock()
         self._root = cache(lambda root: Root(Path(root)))
@@ -133,7 +135,8 @@ class Loader:
     def _live(self, tree: Tree, inspection: Inspection, skill: Skill) -> LiveSkill:
         pack = inspection.pack
         missing = self._machine.missing(*((pack.needs,) if pack else ()), skill.needs)
-        state, reasons = judge(tree.standing, skill, missing, holds=self._holds)
+        is_disabled = self._switches.find(tree.unit).covers(tree.unit.name, skill.name)
+        state, reasons = judge(tree.standing, skill, missing, holds=self._holds, is_disabled=is_disabled)
         return LiveSkill(
             key=plain_key(skill.name),
             skill=skill,

@@ -155,7 +155,11 @@ class Registry:
         if known is None or any(skill.state is State.INELIGIBLE for skill in known.skills):
             # What a skill lacks may have been provided, which no file of its tree shows.
             return True
-        return scan_tree(unit.path, left_out).signature != known.signature
+        # The directory's own time too: it is given a new one when what is known of the pack changed, and not the pack.
+        top = next((mark for file, mark in known.watched if not file), None)
+        return scan_tree(unit.path, left_out).signature != known.signature or (
+            top is not None and mark_file(unit.path) != top
+        )
 
     def _apply(self, readings: dict[UnitId, LoadedUnit | None]) -> None:
         result = reconcile(self._snapshot, readings)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from watchfiles import watch
 
+from market.installer.root import STATE_FOLDER
 from market.registry.roots import RootIdentity, identify
 from market.registry.tree_marks import SKIPPED_FOLDERS
 
@@ -162,7 +163,10 @@ def _by_root(roots: Iterable[str], paths: Iterable[str]) -> dict[str, set[str]]:
         for root in ordered:
             if path.startswith(root.rstrip("/") + "/"):
                 name = path[len(root.rstrip("/")) + 1 :].partition("/")[0]
-                if name and name not in SKIPPED_FOLDERS:
+                if name == STATE_FOLDER:
+                    # Whoever changes what is known of the root as a unit of its own gives its state a new time.
+                    names.setdefault(root, set())
+                elif name and name not in SKIPPED_FOLDERS:
                     names.setdefault(root, set()).add(name)
                 break
     return names
