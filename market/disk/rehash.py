@@ -30,7 +30,7 @@ def check_tree(directory: int, record: Record) -> None:
     folders = {path[:at] for path in expected for at, letter in enumerate(path) if letter == "/"}
     _check_directory(directory, "", expected, folders)
     for path in expected:
-        raise _differs(path, "it is not there")
+        raise differs(path, "it is not there")
 
 
 def _check_directory(directory: int, prefix: str, expected: dict[str, FileRecord], folders: set[str]) -> None:
@@ -41,11 +41,11 @@ def _check_directory(directory: int, prefix: str, expected: dict[str, FileRecord
             _check_file(directory, name, file)
             continue
         if path not in folders:
-            raise _differs(path, "it is not in the record")
+            raise differs(path, "it is not in the record")
         try:
             inner = os.open(name, _DIRECTORY, dir_fd=directory)
         except OSError:
-            raise _differs(path, "it is not a folder") from None
+            raise differs(path, "it is not a folder") from None
         try:
             _check_mode(path, os.fstat(inner).st_mode, DIRECTORY_MODE)
             _check_directory(inner, f"{path}/", expected, folders)
@@ -57,23 +57,23 @@ def _check_file(directory: int, name: str, file: FileRecord) -> None:
     try:
         descriptor = os.open(name, _FILE, dir_fd=directory)
     except OSError as error:
-        raise _differs(file.path, f"it can't be read back: {error.strerror}") from None
+        raise differs(file.path, f"it can't be read back: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise _differs(file.path, "it is not a regular file")
+            raise differs(file.path, "it is not a regular file")
         _check_mode(file.path, status.st_mode, EXECUTABLE_MODE if file.executable else FILE_MODE)
         size, sha256 = _hash(descriptor, file.size)
     finally:
         os.close(descriptor)
     if (size, sha256) != (file.size, file.sha256):
         found = f"{size} bytes with sha256 {sha256}"
-        raise _differs(file.path, f"expected {file.size} bytes with sha256 {file.sha256}, got {found}")
+        raise differs(file.path, f"expected {file.size} bytes with sha256 {file.sha256}, got {found}")
 
 
 def _check_mode(path: str, mode: int, expected: int) -> None:
     if stat.S_IMODE(mode) != expected:
-        raise _differs(path, f"expected the mode {expected:04o}, got {stat.S_IMODE(mode):04o}")
+        raise differs(path, f"expected the mode {expected:04o}, got {stat.S_IMODE(mode):04o}")
 
 
 def _hash(descriptor: int, expected_size: int) -> tuple[int, str]:
@@ -85,5 +85,6 @@ def _hash(descriptor: int, expected_size: int) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def _differs(path: str, why: str) -> Untrusted:
+def differs(path: str, why: str) -> Untrusted:
+    """Make the error for one path that isn't as recorded."""
     return Untrusted(f"{path} is not what the pack's record says", why=why, hint="download the pack again")

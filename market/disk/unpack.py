@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from market.disk.atomic import write_fully
-from market.disk.rehash import DIRECTORY_MODE, EXECUTABLE_MODE, FILE_MODE, check_tree
+from market.disk.rehash import DIRECTORY_MODE, EXECUTABLE_MODE, FILE_MODE, check_tree, differs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,10 @@ def _make_directory(name: str, parent: int) -> int:
 def _write_file(source: Source, file: FileRecord, name: str, directory: int, stamp_ns: int | None) -> None:
     mode = EXECUTABLE_MODE if file.executable else FILE_MODE
     with _new_file(name, mode, directory) as descriptor:
-        _copy(source, file, descriptor)
+        try:
+            _copy(source, file, descriptor)
+        except KeyError:
+            raise differs(file.path, "the archive doesn't hold it") from None
         os.fchmod(descriptor, mode)
         if stamp_ns is not None:
             os.utime(descriptor, ns=(stamp_ns, stamp_ns))

@@ -22,6 +22,7 @@ MAX_EXTENDED_BYTES = 64 << 10
 
 _REGULAR = frozenset({b"0", b"\0"})
 _FOLDER = b"5"
+_OLD_REGULAR = b"\0"  # before there were types, a slash at the end made a folder
 _PAX, _PAX_GLOBAL, _LONG_NAME, _LONG_LINK = b"x", b"g", b"L", b"K"
 _REFUSED = {
     b"1": ("archive-hard-link", "a hard link"),
@@ -109,7 +110,9 @@ class _Reader:
         if header.kind in _REFUSED:
             rule, what = _REFUSED[header.kind]
             raise refuse(rule, f"{path!r} is {what}", path)
-        is_folder = header.kind == _FOLDER or (header.kind in _REGULAR and path.endswith("/"))
+        is_folder = header.kind == _FOLDER or (header.kind == _OLD_REGULAR and path.endswith("/"))
+        if header.kind == b"0" and path.endswith("/"):
+            raise refuse("archive-folder", f"{path!r} is a file with the name of a folder", path)
         if not is_folder and header.kind not in _REGULAR:
             raise refuse("tar-type", f"{path!r} has the unknown type {header.kind!r}", path)
         if is_folder and header.size:

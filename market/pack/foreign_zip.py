@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # GitHub's archives carry a commit's 40 digits as comment.
 MAX_COMMENT_BYTES = 1024
 DEFLATED = 8
+MAX_VERSION_NEEDED = 46  # what unzip reads; newer versions are for methods and sizes that no pack needs
 
 _FLAGS_LEVEL = 0x2 | 0x4
 _DESCRIPTOR = struct.Struct("<3L")
@@ -87,6 +88,8 @@ def _find_faults(row: Row, path: str) -> Iterator[tuple[str, str]]:
         yield "archive-encrypted", f"{path!r} is encrypted"
     elif row.flags & ~(FLAG_DESCRIPTOR | FLAG_UTF8 | _FLAGS_LEVEL):
         yield "archive-header", f"{path!r} has the unknown flags {row.flags:#x}"
+    if row.needed & 0xFF > MAX_VERSION_NEEDED:
+        yield "archive-header", f"{path!r} needs version {row.needed & 0xFF} of the format"
     if row.method not in (STORED, DEFLATED):
         yield "archive-method", f"{path!r} is compressed with method {row.method}"
     if row.disk:

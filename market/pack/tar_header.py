@@ -10,6 +10,8 @@ from market.pack.foreign import refuse
 BLOCK = 512
 
 _OCTAL = re.compile(rb" *([0-7]+)[ \0]*")
+_UNUSED = {"owner": (108, 8), "group": (116, 8), "time": (136, 12), "device": (329, 8), "minor device": (337, 8)}
+_BASE_256 = (0x80, 0xFF)
 _USTAR, _GNU, _OLD = b"ustar\x0000", b"ustar  \0", bytes(8)
 
 
@@ -38,7 +40,10 @@ def parse_header(block: bytes) -> Header:
         raise refuse("tar-checksum", f"the checksum of {shown!r} is wrong")
     if magic not in (_USTAR, _GNU, _OLD):
         raise refuse("tar-header", f"{shown!r} has the unknown format {magic!r}")
+    _check_unused(block, shown)
     prefix = _text(block, 345, 155) if magic == _USTAR else b""
+    if prefix and not name:
+        raise refuse("tar-header", f"an entry in {prefix.decode('utf-8', 'backslashreplace')!r} has no name")
     size = _number(block, 124, 12, "tar-size", shown)
     mode = _number(block, 100, 8, "tar-header", shown) & 0o7777
     return Header(prefix + b"/" + name if prefix else name, name, kind, size, mode)
@@ -50,6 +55,14 @@ def _text(block: bytes, start: int, length: int) -> bytes:
     if any(rest):
         raise refuse("tar-header", f"bytes stand behind the end of the name {text!r}")
     return text
+
+
+def _check_unused(block: bytes, shown: str) -> None:
+    """Demand that the numbers which aren't taken over can be read: others stop at such a header and show a shorter archive."""
+    for what, (start, length) in _UNUSED.items():
+        field = block[start : start + length]
+        if field.strip(b" \0") and field[0] not in _BASE_256 and not _OCTAL.fullmatch(field):
+            raise refuse("tar-header", f"{shown!r} has {field!r} as its {what}")
 
 
 def _number(block: bytes, start: int, length: int, rule: str, shown: str) -> int:

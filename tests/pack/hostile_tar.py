@@ -31,7 +31,7 @@ def head(
     """One header. `raw` replaces the bytes of `size`, `mode` or `checksum`."""
     fields = (
         name.ljust(100, b"\0")[:100], raw.get("mode_field", b"%07o\0" % mode), b"0000000\0", b"0000000\0", raw.get("size_field", b"%011o\0" % size),
-        b"00000000000\0", b" " * 8, kind, link.ljust(100, b"\0"), magic, bytes(80), prefix.ljust(155, b"\0"), bytes(12),
+        raw.get("time_field", b"00000000000\0"), b" " * 8, kind, link.ljust(100, b"\0"), magic, bytes(80), prefix.ljust(155, b"\0"), bytes(12),
     )  # fmt: skip
     block = b"".join(fields)
     checksum = raw.get("checksum", b"%06o\0 " % sum(block))
@@ -165,6 +165,8 @@ TARS: tuple[tuple[str, Callable[[], bytes], str], ...] = (
     ("sparse, GNU", whole(entry(), entry(b"a", kind=b"S", magic=GNU)), "tar-sparse"),
     ("sparse, PAX", whole(pax(GNU__sparse__major=b"1", GNU__sparse__minor=b"0"), entry(b"a", b"0\n")), "tar-sparse"),
     ("folder with content", whole(entry(), entry(b"a", kind=b"5", mode=0o755)), "archive-folder"),
+    ("file named as a folder", whole(entry(), head(b"a/")), "archive-folder"),
+    ("prefix without a name", whole(entry(), head(b"", prefix=b"a")), "tar-header"),
     ("closed folder", whole(entry(), head(b"a/", kind=b"5", mode=0)), "tar-folder-mode"),
     # two sources of one fact
     ("PAX path that isn't needed", whole(pax(path=b"evil"), entry()), "tar-name"),
@@ -191,6 +193,7 @@ TARS: tuple[tuple[str, Callable[[], bytes], str], ...] = (
     ("signed size", whole(entry(size_field=b"-0000000006\0")), "tar-size"),
     ("size past the end", whole(entry(size=50_000)), "archive-truncated"),
     ("huge size", whole(entry(size=51 << 20)), "archive-file-too-large"),
+    ("time of letters", whole(entry(time_field=b"yesterday\0\0\0")), "tar-header"),
     ("mode of letters", whole(entry(mode_field=b"rw-r--r-")), "tar-header"),
     ("unknown format", zipped(entry(magic=b"evil!!!!")), "tar-header"),
     ("bytes in the padding", whole(entry(pad=b"x")), "tar-padding"),
@@ -228,6 +231,7 @@ FOREIGN_ZIPS: tuple[tuple[str, Callable[[], bytes], str], ...] = (
     ("second name in the entry only", lambda: forge(Member(local_extra=unicode_path())), "archive-extra"),
     ("zip64 in the entry only", lambda: forge(Member(local_extra=ZIP64)), "archive-zip64"),
     ("encrypted by an extra field", lambda: forge(Member(extra=struct.pack("<HH", 0x9901, 0))), "archive-encrypted"),
+    ("version of the future", lambda: forge(Member(both={"needed": 168})), "archive-header"),
     ("unknown flags", lambda: forge(Member(both={"flags": 0x820})), "archive-header"),
     ("end record in the comment", lambda: forge(after_end=b"x" + forge()[-22:], comment=23), "archive-end-records"),
     ("long comment", lambda: forge(after_end=b"x" * 1025, comment=1025), "archive-comment"),
