@@ -40,7 +40,7 @@ def test_hostile_manifests_cost_a_bounded_time(case: str) -> None:
     name, text = FILES[case]
     data = text.encode()
     assert len(data) <= 1 << 20
-    started = time.perf_counter()
+    started = time.process_time()
     inspection = inspect_pack(MemorySource({name: data}), Given("x", "1"))
-    assert time.perf_counter() - started < MAX_SECONDS
+    assert time.process_time() - started < MAX_SECONDS
     assert len(inspection.problems) < 1000
