@@ -103,6 +103,7 @@ def summarise_skill(skill: Skill) -> SkillSummary:
         skill.category,
         entry,
         command.env_allow if command else (),
+        dump_needs(skill.needs),
     )
 
 

@@ -203,6 +203,7 @@ def _summarise(skill: Skill) -> wire.SkillSummary:
         skill.category,
         entry,
         command.env_allow if command else (),
+        dump_needs(skill.needs),
     )
 
 

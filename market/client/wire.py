@@ -70,6 +70,7 @@ class SkillSummary:
     category: str = ""
     entry: str = ""
     env_allow: tuple[str, ...] = ()
+    needs: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
