@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from market.disk.failures import disk_failures
 from market.disk.folder_rules import folder_problem
 from market.disk.identity import Identity, identity_of
-from market.disk.left_out import why_ignored, why_left_out
+from market.disk.ignore_file import IGNORE_FILE, MAX_IGNORE_BYTES, IgnoreRules, is_manifest, parse_ignore_file
+from market.disk.left_out import FINAL, why_ignored, why_left_out
 from market.disk.links import resolve_link
 from market.disk.read import open_within, read_descriptor
-from market.errors import Problem, Severity
+from market.errors import MarketError, NotFound, Problem, Severity
 from market.pack.source import SourceFile
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ class Folder:
 def open_folder(path: Path) -> Folder:
     """Walk a folder that somebody wants to publish, check or run: the author's view.
 
-    Links to files inside are taken as files, with a warning; anything that can't be part of a pack is an error Problem.
-    Raises `NotFound` or `Refused` where the folder itself can't be read.
+    What a `.marketignore` names is left out. Links to files inside are taken as files, with a warning; anything that can't be
+    part of a pack is an error Problem. Raises `NotFound` or `Refused` where the folder itself can't be read.
     """
     with disk_failures("open", path):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -131,6 +132,23 @@ class _Walk:
     directories: list[str] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    ignore: IgnoreRules | None = None
+
+    def read_ignore_file(self, descriptor: int) -> None:
+        """Read the `.marketignore` at the top, if there is one; a link isn't followed."""
+        try:
+            opened = open_within(descriptor, IGNORE_FILE)
+        except NotFound:
+            return
+        except MarketError as error:
+            self._problem("folder-ignore-file", IGNORE_FILE, error.why)
+            return
+        try:
+            data = read_descriptor(opened, MAX_IGNORE_BYTES + 1)
+        finally:
+            os.close(opened)
+        self.ignore, problems = parse_ignore_file(data)
+        self.problems.extend(problems)
 
     def directory(self, descriptor: int, shown: str, place: str, above: tuple[str, ...]) -> None:
         """List one directory: `shown` is its path in the pack, `place` its real path below the base, `above` the real ones over it."""
@@ -164,6 +182,8 @@ class _Walk:
             self._enter(descriptor, name, shown, place, above)
         elif not stat.S_ISREG(status.st_mode):
             self._problem("folder-special-file", shown)
+        elif not self.installed and not os.access(name, os.R_OK, dir_fd=descriptor, effective_ids=True):
+            self._problem("folder-unreadable", shown, "this user may not read the file")
         else:
             file = SourceFile(shown, status.st_size, bool(status.st_mode & stat.S_IXUSR))
             self.files.append(WalkedFile(file, place, status.st_mtime_ns))
@@ -211,9 +231,19 @@ class _Walk:
             if shown in self.keep
             else (why_ignored if self.installed else why_left_out)(name, is_directory=is_directory)
         )
+        if self.ignore and why not in FINAL:
+            why = self._ask_author(self.ignore, why, shown, is_directory)
         if why:
             self.left_out.append((shown + "/" if is_directory else shown, why))
         return bool(why)
+
+    def _ask_author(self, ignore: IgnoreRules, why: str, shown: str, is_directory: bool) -> str:
+        """Return the reason for leaving an entry out after the author's patterns, which win over the written list."""
+        ignored, place = ignore.judge(shown, is_directory=is_directory)
+        if ignored and is_manifest(shown):
+            self._problem("folder-ignored-manifest", shown, f"{place} would leave out a manifest; it was kept")
+            return why
+        return why if ignored is None else place if ignored else ""
 
     def _problem(self, rule: str, shown: str, text: str = "") -> None:
         problem = folder_problem(rule, shown, text)
