@@ -11,21 +11,27 @@ from index.settings import LAST_USED_STEP_SECONDS, Anonymous
 from market.web.bearer import read_bearer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from starlette.types import Scope as Request
 
     from index.parts import Parts
+
+    ReadSecret = Callable[[Iterable[tuple[bytes, bytes]]], str | None]
 
 
 class Access:
     """Answers for one index who may do what."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, read_secret: ReadSecret = read_bearer) -> None:
+        """`read_secret` finds the token in a request's headers: a face may have its own way of sending it."""
         self._parts = parts
+        self._read_secret = read_secret
         self._is_open = parts.settings.anonymous is Anonymous.READ
 
     def identify(self, request: Request) -> Account | None:
         """Return the account of the request's token, None without a token; raises `Unauthenticated` for a bad one."""
-        secret = read_bearer(request["headers"])
+        secret = self._read_secret(request["headers"])
         return None if secret is None else authenticate(self._parts.reader, secret, self._parts.clock())
 
     def check_read(self, request: Request) -> Account | None:

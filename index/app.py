@@ -10,11 +10,16 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route, Router
 
 from index.access import Access
+from index.distributions import FILES_PREFIX
 from index.faces.native.documents import BLOBS_PREFIX, PACKS_PREFIX, BlobRoute, DocumentRoute
 from index.faces.native.routes import NativeRoutes
+from index.faces.python.challenge import BasicEdge, read_secret
+from index.faces.python.legacy import LEGACY_PATHS, LegacyRoute
+from index.faces.python.simple import FileRoute, SimpleRoute
 from index.pages.routes import PageRoutes, make_pages
 from index.parts import Parts, open_parts
 from index.settings import parse_settings
+from index.simple import SIMPLE_PREFIX
 from market.web.launch import load_launch
 from market.web.pages import send_static
 from market.web.problems import ProblemEdge
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _READS = frozenset({"GET", "HEAD"})
+_PYTHON_PREFIXES = (SIMPLE_PREFIX, FILES_PREFIX)
 
 
 def create() -> ASGIApp:
@@ -49,23 +55,40 @@ def build_app(parts: Parts) -> ASGIApp:
         parts.close()
 
     router = Router(routes, redirect_slashes=False, lifespan=lifespan)
-    return ProblemEdge(_Front(DocumentRoute(parts, access), BlobRoute(parts, access), router), pages.error_page)
+    front = _Front(DocumentRoute(parts, access), BlobRoute(parts, access), _python_face(parts), router)
+    return ProblemEdge(front, pages.error_page)
+
+
+def _python_face(parts: Parts) -> ASGIApp:
+    access = Access(parts, read_secret)
+    simple, files, legacy = SimpleRoute(parts, access), FileRoute(parts, access), LegacyRoute(parts, access)
+
+    async def face(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        route: ASGIApp = legacy if path in LEGACY_PATHS else files if path.startswith(FILES_PREFIX) else simple
+        await route(scope, receive, send)
+
+    return BasicEdge(face)
 
 
 class _Front:
-    """Sends the two hot kinds of request past the router, whose matching costs more than they do."""
+    """Sends the hot kinds of request past the router, whose matching costs more than they do, and pip's to their own face."""
 
-    def __init__(self, documents: DocumentRoute, blobs: BlobRoute, rest: ASGIApp) -> None:
+    def __init__(self, documents: DocumentRoute, blobs: BlobRoute, python: ASGIApp, rest: ASGIApp) -> None:
         self._documents = documents
         self._blobs = blobs
+        self._python = python
         self._rest = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] in _READS:
-            if scope["path"].startswith(PACKS_PREFIX):
+        if scope["type"] == "http":
+            path = scope["path"]
+            if path.startswith(PACKS_PREFIX) and scope["method"] in _READS:
                 return await self._documents(scope, receive, send)
-            if scope["path"].startswith(BLOBS_PREFIX):
+            if path.startswith(BLOBS_PREFIX) and scope["method"] in _READS:
                 return await self._blobs(scope, receive, send)
+            if path.startswith(_PYTHON_PREFIXES) or path == "/simple" or path in LEGACY_PATHS:
+                return await self._python(scope, receive, send)
         return await self._rest(scope, receive, send)
 
 

@@ -10,6 +10,7 @@ from index.store.blobs import FolderBlobs
 from index.store.database import make_private, migrate, open_database
 from index.store.inline import InlineReader
 from index.store.lanes import Lanes
+from index.store.written import rewrite_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,5 +63,5 @@ def prepare_data(data: Path) -> Database:
     blobs.create()
     blobs.sweep(utc_now())
     database = open_database(data)
-    migrate(database)
+    migrate(database, rewrite_documents)
     return database

@@ -1,4 +1,4 @@
-"""The texts of a release that people read: README.md and each SKILL.md, rendered and sanitised. Read out of the stored archive."""
+"""The texts of a release that people read: README.md and each SKILL.md, rendered and sanitised. Read out of the stored archive or wheel."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from index.model import FileKind
 from market.names import parse_digest
 from market.pack.archive_read import read_archive
 from market.pack.front_matter import parse_front_matter
+from market.pack.wheel import read_wheel
 from market.web.markdown import MAX_MARKDOWN_CHARACTERS, render_markdown
 
 if TYPE_CHECKING:
@@ -53,8 +55,8 @@ class GuideTexts:
         if not paths:
             return ()
         with self._blobs.open(parse_digest(release.archive.digest)) as stream:
-            archive = read_archive(stream)
-            return tuple(GuideText(path, render_markdown(_body(path, archive.read(path)))) for path in paths)
+            source = read_wheel(stream).source if release.archive.kind == FileKind.WHEEL else read_archive(stream)
+            return tuple(GuideText(path, render_markdown(_body(path, source.read(path)))) for path in paths)
 
 
 def _text_paths(release: ReleaseDocument) -> list[str]:

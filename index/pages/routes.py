@@ -13,6 +13,7 @@ from index.browse import list_packs, search_packs
 from index.pages.guides import GuideTexts
 from index.pages.show import show_release, show_time
 from index.settings import MAX_QUERY_CHARACTERS
+from index.simple import SIMPLE_PREFIX
 from market.client.wire import PackDocument, ReleaseDocument, pack_path, parse_document, release_path
 from market.errors import InvalidInput, NotFound
 from market.names import parse_pack_name
@@ -79,20 +80,22 @@ class PageRoutes:
         if name != request.path_params["name"]:
             return RedirectResponse(f"/packs/{name}", 308)
         version = document.latest or document.releases[0].version
-        return await self._show(document, version, is_pinned=False)
+        return await self._show(request, document, version, is_pinned=False)
 
     async def release(self, request: Request) -> Response:
         """One release of a pack."""
         self._access.check_read(request.scope)
         name, version = _parse_name(request), request.path_params["version"]
         document = self._document(PackDocument, pack_path(name), f"there is no pack {name!r}")
-        return await self._show(document, version, is_pinned=True)
+        return await self._show(request, document, version, is_pinned=True)
 
-    async def _show(self, pack: PackDocument, version: str, *, is_pinned: bool) -> Response:
+    async def _show(self, request: Request, pack: PackDocument, version: str, *, is_pinned: bool) -> Response:
         missing = f"there is no release {version[:80]!r} of {pack.name!r}"
         release = self._document(ReleaseDocument, release_path(pack.name, version), missing)
         texts = await self._parts.lanes.read(self._guides.of, release)
-        return self._pages.render("release.html", shown=show_release(pack, release, texts, is_pinned=is_pinned))
+        simple_url = str(request.url.replace(path=SIMPLE_PREFIX, query="", fragment=""))
+        shown = show_release(pack, release, texts, is_pinned=is_pinned, simple_url=simple_url)
+        return self._pages.render("release.html", shown=shown)
 
     def _document(self, shape: type[T], path: str, missing: str) -> T:
         document = self._parts.reader.document(path)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
+
+from market.client.wire import release_path
 
 if TYPE_CHECKING:
     from index.pages.guides import GuideText
-    from market.client.wire import PackDocument, ReleaseDocument, SkillSummary
+    from market.client.wire import FileLink, PackDocument, ReleaseDocument, SkillSummary
 
 MAX_SHOWN_FILES = 500
 
@@ -24,6 +26,14 @@ class ShownFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Download:
+    """A file of the release, and where it is on this server."""
+
+    file: FileLink
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShownRelease:
     """What the page of a release shows. `is_pinned` says that the address names the version, so the command does too."""
 
@@ -35,6 +45,26 @@ class ShownRelease:
     total_size: int
     command: str
     is_pinned: bool
+    simple_url: str = ""
+
+    @property
+    def downloads(self) -> tuple[Download, ...]:
+        """The release's files, with the address of each."""
+        return tuple(
+            Download(file, urljoin(release_path(self.release.name, self.release.version), file.url))
+            for file in self.release.files
+        )
+
+    @property
+    def python_commands(self) -> tuple[str, ...]:
+        """How pip and uv install the release from this index, where it has a wheel."""
+        if not self.simple_url or all(file.kind != "wheel" for file in self.release.files):
+            return ()
+        wanted = f"{self.release.name}=={self.release.version}" if self.is_pinned else self.release.name
+        return (
+            f"pip install --index-url {self.simple_url} {wanted}",
+            f"uv pip install --index {self.simple_url} {wanted}",
+        )
 
     @property
     def skills(self) -> tuple[SkillSummary, ...]:
@@ -49,7 +79,12 @@ class ShownRelease:
 
 
 def show_release(
-    pack: PackDocument, release: ReleaseDocument, texts: tuple[GuideText, ...], *, is_pinned: bool
+    pack: PackDocument,
+    release: ReleaseDocument,
+    texts: tuple[GuideText, ...],
+    *,
+    is_pinned: bool,
+    simple_url: str = "",
 ) -> ShownRelease:
     """Put together what the page of a release shows."""
     files = tuple(ShownFile(path, size, executable) for path, size, _, executable in release.record)
@@ -62,6 +97,7 @@ def show_release(
         total_size=sum(file.size for file in files),
         command=f"market install {release.name}" + (f"@{release.version}" if is_pinned else ""),
         is_pinned=is_pinned,
+        simple_url=simple_url,
     )
 
 

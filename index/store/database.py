@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError
 
@@ -20,7 +21,7 @@ from market.disk.failures import disk_failures
 from market.errors import MarketError, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection, Engine
 
@@ -82,13 +83,23 @@ def open_database(data: Path) -> Database:
     return Database(engine)
 
 
-def migrate(database: Database) -> None:
-    """Bring the schema up to date in one transaction; several processes may try at once."""
+def migrate(database: Database, rewrite: Callable[[Connection], None]) -> None:
+    """Bring the schema up to date in one transaction; several processes may try at once.
+
+    `rewrite` is called within it where an index of an older version was brought forward: what was derived from the rows is made again.
+    """
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     with database.write() as connection:
         config.attributes["connection"] = connection
+        before = _revision(connection)
         command.upgrade(config, "head")
+        if before and before != _revision(connection):
+            rewrite(connection)
+
+
+def _revision(connection: Connection) -> str:
+    return MigrationContext.configure(connection).get_current_revision() or ""
 
 
 @contextmanager

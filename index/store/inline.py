@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DOCUMENT = "SELECT etag, body FROM documents WHERE path = ?"
+_FILE = (
+    "SELECT files.size FROM files JOIN releases ON releases.id = files.release_id "
+    "WHERE files.filename = ? AND files.digest = ? AND releases.state NOT IN ('quarantined', 'deleted')"
+)
 _TOKEN = (
     "SELECT tokens.id, publishers.id, publishers.name, tokens.prefix, tokens.scopes, tokens.expires_at, tokens.last_used_at "
     "FROM tokens JOIN publishers ON publishers.id = tokens.publisher_id WHERE tokens.secret_sha256 = ? AND tokens.revoked_at = ''"
@@ -55,6 +59,12 @@ class InlineReader:
         with sql_failures():
             row = self._connection.execute(_DOCUMENT, (path,)).fetchone()
         return None if row is None else Document(row[1], row[0].encode())
+
+    def file_size(self, digest: str, filename: str) -> int | None:
+        """Return the size in bytes of a file that may be downloaded, or None where there is none of this name and digest."""
+        with sql_failures():
+            row = self._connection.execute(_FILE, (filename, digest)).fetchone()
+        return None if row is None else int(row[0])
 
     def token(self, secret_sha256: str) -> TokenRow | None:
         """Return the token with this hash, or None where it is unknown or revoked."""

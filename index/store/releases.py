@@ -35,6 +35,7 @@ class Standing:
     release_id: int
     version: str
     state: str
+    yanked_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def find_pack(connection: Connection, name: PackName) -> PackRow | None:
 def find_release(connection: Connection, name: PackName, version: Version) -> Standing | None:
     """Return the release under this version, in any spelling of it, in any state."""
     query = (
-        select(releases.c.id, releases.c.version, releases.c.state)
+        select(releases.c.id, releases.c.version, releases.c.state, releases.c.yanked_reason)
         .join(packs, packs.c.id == releases.c.pack_id)
         .where(packs.c.name == name, releases.c.canonical_version == version.canonical)
     )
@@ -97,6 +98,12 @@ def find_file(connection: Connection, filename: str) -> StoredFile | None:
     """Return the file of this name, which is unique on an index."""
     row = connection.execute(_stored().where(files.c.filename == filename)).first()
     return None if row is None else StoredFile(*row)
+
+
+def list_filenames(connection: Connection, release_id: int, kind: FileKind) -> list[str]:
+    """Return the names of a release's files of one kind."""
+    query = select(files.c.filename).where(files.c.release_id == release_id, files.c.kind == str(kind))
+    return list(connection.execute(query).scalars())
 
 
 def claim_name(connection: Connection, name: PackName, publisher_id: int, now: str) -> int:

@@ -6,7 +6,7 @@ That is the pack's and the release's document, the pack's page on the Simple API
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -20,7 +20,7 @@ from index.documents import (
     sort_releases,
 )
 from index.simple import make_html_page, make_json_page, make_project, simple_html_path, simple_json_path
-from index.store.schema import documents, files, packs, releases
+from index.store.schema import documents, files, packs, publishers, releases
 from index.store.search import delete_search_row, put_search_row
 from market.client.wire import pack_path, release_path
 from market.web.documents import make_etag
@@ -40,9 +40,31 @@ _COLUMNS = (
 
 
 def write_documents(
-    connection: Connection, name: PackName, publisher: str, pack_id: int, version: str, now: str
+    connection: Connection, name: PackName, publisher: str, pack_id: int, version: str, now: str = ""
 ) -> None:
-    """Write everything that tells of this version of a pack, and of the pack."""
+    """Write everything that tells of this version of a pack, and of the pack.
+
+    `now` is the time of a publish; empty for a change that brings nothing new, which leaves the pack where it stands in lists.
+    """
+    _write(connection, _Pack(pack_id, name, publisher), [version], now)
+
+
+def rewrite_documents(connection: Connection) -> None:
+    """Write every document again, after a step of the schema has changed what they say."""
+    query = select(packs.c.id, packs.c.name, publishers.c.name)
+    for row in connection.execute(query.join(publishers, publishers.c.id == packs.c.publisher_id)).all():
+        _write(connection, _Pack(*row), None, "")
+
+
+class _Pack(NamedTuple):
+    pack_id: int
+    name: str
+    publisher: str
+
+
+def _write(connection: Connection, pack: _Pack, versions: list[str] | None, now: str) -> None:
+    """Write the documents of a pack and of these of its versions; None means all."""
+    pack_id, name, publisher = pack
     rows = load_releases(connection, pack_id)
     installable = sort_releases(row for row in rows.values() if row.leading)
     _write_simple_page(connection, name, rows.values())
@@ -50,8 +72,10 @@ def write_documents(
         return
     latest = find_latest(installable)
     shown = rows[latest] if latest else installable[0]
-    _write_release(connection, name, publisher, rows[version])
+    for version in rows if versions is None else versions:
+        _write_release(connection, name, publisher, rows[version])
     manifest = json.loads(_manifest(connection, shown))
+    now = now or connection.execute(select(packs.c.updated_at).where(packs.c.id == pack_id)).scalar_one()
     put_document(
         connection, pack_path(name), make_pack_document(name, publisher, manifest["summary"], now, installable)
     )
@@ -90,14 +114,14 @@ def put_document(connection: Connection, path: str, body: bytes) -> None:
     )
 
 
-def _write_release(connection: Connection, name: PackName, publisher: str, row: ReleaseRow) -> None:
+def _write_release(connection: Connection, name: str, publisher: str, row: ReleaseRow) -> None:
     leading = row.leading
     if leading is not None:
         body = make_release_document(name, publisher, row, leading, _manifest(connection, row))
         put_document(connection, release_path(name, row.version), body)
 
 
-def _write_simple_page(connection: Connection, name: PackName, rows: Iterable[ReleaseRow]) -> None:
+def _write_simple_page(connection: Connection, name: str, rows: Iterable[ReleaseRow]) -> None:
     project = make_project(name, sort_releases(rows))
     if project is None:
         connection.execute(
@@ -108,7 +132,7 @@ def _write_simple_page(connection: Connection, name: PackName, rows: Iterable[Re
     put_document(connection, simple_html_path(name), make_html_page(project))
 
 
-def _write_search_row(connection: Connection, pack_id: int, name: PackName, manifest: dict[str, Any] | None) -> None:
+def _write_search_row(connection: Connection, pack_id: int, name: str, manifest: dict[str, Any] | None) -> None:
     if manifest is None:
         delete_search_row(connection, pack_id)
     else:

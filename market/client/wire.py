@@ -168,6 +168,17 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
+class Yanked:
+    """The answer to a yank and to its undoing: how the release stands now. `changed` is False where it stood so already."""
+
+    name: str
+    version: str
+    state: str
+    yanked_reason: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WhoAmI:
     """`/v1/whoami`: whose token this is, and what it may do."""
 

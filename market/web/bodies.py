@@ -41,33 +41,40 @@ async def receive_body(scope: Scope, receive: Receive, folder: Path, *, limit_by
 
     Raises `BodyTooLarge` before reading where Content-Length already says so, and as soon as the limit is passed otherwise.
     """
-    _check_length(scope, limit_bytes)
+    check_length(scope, limit_bytes)
+    with open_upload(folder) as (stream, path):
+        yield await _receive_into(stream, path, receive, limit_bytes)
+
+
+@contextmanager
+def open_upload(folder: Path) -> Iterator[tuple[IO[bytes], Path]]:
+    """Yield a temporary file in `folder` and its path; what still stands there when the context ends is deleted."""
     with storage_failures():
         stream = tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False)  # noqa: SIM115 - closed below
     path = folder / stream.name
     try:
         with stream:
-            yield await _receive_into(stream, path, receive, limit_bytes)
+            yield stream, path
     finally:
         path.unlink(missing_ok=True)
 
 
 async def receive_bytes(scope: Scope, receive: Receive, *, limit_bytes: int = MAX_SMALL_BODY_BYTES) -> bytes:
     """Return the request's whole body, for small ones; raises `BodyTooLarge` past the limit."""
-    _check_length(scope, limit_bytes)
+    check_length(scope, limit_bytes)
     pieces, size = [], 0
-    async for piece in _pieces(receive):
+    async for piece in receive_pieces(receive):
         size += len(piece)
-        _check_size(size, limit_bytes)
+        check_size(size, limit_bytes)
         pieces.append(piece)
     return b"".join(pieces)
 
 
 async def _receive_into(stream: IO[bytes], path: Path, receive: Receive, limit_bytes: int) -> Body:
     digest, size = hashlib.sha256(), 0
-    async for piece in _pieces(receive):
+    async for piece in receive_pieces(receive):
         size += len(piece)
-        _check_size(size, limit_bytes)
+        check_size(size, limit_bytes)
         digest.update(piece)
         with storage_failures():
             stream.write(piece)
@@ -76,7 +83,8 @@ async def _receive_into(stream: IO[bytes], path: Path, receive: Receive, limit_b
     return Body(stream, path, size, Digest(f"sha256:{digest.hexdigest()}"))
 
 
-async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
+async def receive_pieces(receive: Receive) -> AsyncIterator[bytes]:
+    """Yield a request's body as it comes; raises where the caller goes away in the middle."""
     more = True
     while more:
         message = await receive()
@@ -96,13 +104,15 @@ def storage_failures() -> Iterator[None]:
         raise Unavailable("the server can't store what was sent", why=error.strerror or "", hint=hint) from error
 
 
-def _check_length(scope: Scope, limit_bytes: int) -> None:
+def check_length(scope: Scope, limit_bytes: int) -> None:
+    """Raise `BodyTooLarge` where Content-Length announces more than the limit."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
-            _check_size(int(value), limit_bytes)
+            check_size(int(value), limit_bytes)
 
 
-def _check_size(size: int, limit_bytes: int) -> None:
+def check_size(size: int, limit_bytes: int) -> None:
+    """Raise `BodyTooLarge` past the limit."""
     if size > limit_bytes:
         raise BodyTooLarge(
             "the request's body is too large",

@@ -24,7 +24,7 @@ INSERT INTO publishers VALUES (1, 'acme', 't0');
 INSERT INTO tokens VALUES (1, 1, 'hash', 'skm_abc', '', 'publish', 't0', '', '', '');
 INSERT INTO packs (id, name, publisher_id, latest, summary, updated_at, skills) VALUES (1, 'disk-cleaner', 1, '1.0', 'Cleans.', 't1', 1);
 INSERT INTO releases (id, pack_id, version, canonical_version, state, yanked_reason, published_at, token_id, tree_digest, requires, needs, manifest)
-VALUES (1, 1, '1.0', '1', 'live', '', 't1', 1, 'sha256:aa', '["x"]', '{}', '{"kind": "command"}');
+VALUES (1, 1, '1.0', '1', 'live', '', 't1', 1, 'sha256:aa', '["x"]', '{}', '{"kind": "command", "summary": "Cleans.", "skills": [], "record": [], "keywords": [], "categories": []}');
 INSERT INTO files VALUES (1, 1, 'archive', 'sha256:bb', 17);
 INSERT INTO documents VALUES ('/v1/packs/disk-cleaner/index.json', '"e"', x'7b7d');
 """
@@ -50,10 +50,13 @@ def test_first_archives_become_files_of_their_releases(tmp_path: Path) -> None:
         found = find_file(read, "disk-cleaner-1.0.zip")
         row = read.execute(select(files)).mappings().one()
         assert read.execute(select(releases.c.version, releases.c.published_at)).one() == ("1.0", "t1")
-        assert read.exec_driver_sql("SELECT count(*) FROM documents").scalar() == 1
+        bodies = read.exec_driver_sql("SELECT body FROM documents ORDER BY path").scalars().all()
+        release, pack = (json.loads(body) for body in bodies)
         assert read.exec_driver_sql("PRAGMA foreign_key_check").all() == []
     database.close()
     assert found is not None
     assert (found.version, found.digest, found.tree_digest) == ("1.0", "sha256:bb", "sha256:aa")
-    assert (row["uploaded_at"], row["requires"], json.loads(row["manifest"])) == ("t1", '["x"]', {"kind": "command"})
+    assert (row["uploaded_at"], row["requires"], json.loads(row["manifest"])["kind"]) == ("t1", '["x"]', "command")
     assert (row["size"], row["requires_python"], row["metadata_digest"]) == (17, "", "")
+    # The documents are those that today's code writes.
+    assert (pack["latest"], pack["updated_at"], release["files"][0]["filename"]) == ("1.0", "t1", "disk-cleaner-1.0.zip")

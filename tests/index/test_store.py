@@ -65,7 +65,7 @@ def test_several_processes_may_prepare_at_once(tmp_path: Path) -> None:
 
 def _migrate_alone(database: Database, lock: threading.Lock) -> None:
     with lock:
-        migrate(database)
+        migrate(database, lambda _: None)
 
 
 def test_data_folder_is_private(database: Database, tmp_path: Path) -> None:

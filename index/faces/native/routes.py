@@ -10,19 +10,23 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from index.browse import Listing, list_packs, parse_limit, search_packs
+from index.commit import Deed
+from index.distributions import Claims, SentFile, accept_file
 from index.publish import Upload, accept
 from index.settings import MAX_QUERY_CHARACTERS
+from index.yank import unyank, yank
 from market.client.wire import DOCUMENT_TYPE, PackList, WhoAmI, packs_path, search_path, whoami_path
 from market.errors import InvalidInput, Unauthenticated
 from market.names import parse_pack_name, parse_version
 from market.pack.zip_format import MAX_ARCHIVE_BYTES
-from market.web.bodies import receive_body
+from market.web.bodies import receive_body, receive_bytes
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from index.access import Access
     from index.parts import Parts
+    from market.names import PackName, Version
 
 
 class NativeRoutes:
@@ -39,6 +43,9 @@ class NativeRoutes:
             Route(search_path(), self.search, methods=["GET"]),
             Route(whoami_path(), self.whoami, methods=["GET"]),
             Route("/v1/packs/{name}/{version}", self.publish, methods=["PUT"]),
+            Route("/v1/packs/{name}/{version}/yank", self.yank, methods=["POST"]),
+            Route("/v1/packs/{name}/{version}/yank", self.unyank, methods=["DELETE"]),
+            Route("/v1/packs/{name}/{version}/{filename}", self.publish_file, methods=["PUT"]),
         ]
 
     async def list(self, request: Request) -> Response:
@@ -82,6 +89,52 @@ class NativeRoutes:
             upload = Upload(name, version, body.stream, body.path, body.size)
             published = await parts.lanes.write(accept, parts.database, parts.blobs, upload, account, parts.clock())
         return _answer(published, 201 if published.created else 200)
+
+    async def publish_file(self, request: Request) -> Response:
+        """A wheel or an sdist of a release: the body is the file; its name, the pack's and the version stand in the path."""
+        account = self._access.check_publish(request.scope)
+        name, version, filename = (request.path_params[key] for key in ("name", "version", "filename"))
+        parts = self._parts
+        async with receive_body(
+            request.scope, request.receive, parts.blobs.incoming, limit_bytes=MAX_ARCHIVE_BYTES
+        ) as body:
+            sent, deed = (
+                SentFile(filename, body.stream, body.path, body.size, body.digest),
+                Deed(account, parts.clock()),
+            )
+            published = await parts.lanes.write(
+                accept_file, parts.database, parts.blobs, sent, Claims(name, version), deed
+            )
+        return _answer(published, 201 if published.created else 200)
+
+    async def yank(self, request: Request) -> Response:
+        """Nobody who doesn't name this version shall get it from now on; the body is `{"reason": "..."}` or empty."""
+        name, version, deed = self._change(request)
+        reason = _parse_reason(await receive_bytes(request.scope, request.receive))
+        return _answer(await self._parts.lanes.write(yank, self._parts.database, name, version, reason, deed))
+
+    async def unyank(self, request: Request) -> Response:
+        """The release may be chosen again."""
+        name, version, deed = self._change(request)
+        return _answer(await self._parts.lanes.write(unyank, self._parts.database, name, version, deed))
+
+    def _change(self, request: Request) -> tuple[PackName, Version, Deed]:
+        account = self._access.check_publish(request.scope)
+        name, version = parse_pack_name(request.path_params["name"]), parse_version(request.path_params["version"])
+        return name, version, Deed(account, self._parts.clock())
+
+
+def _parse_reason(body: bytes) -> str:
+    try:
+        return msgspec.json.decode(body, type=_Reason).reason if body else ""
+    except msgspec.MsgspecError as error:
+        raise InvalidInput(
+            "the body can't be read", why=str(error), hint='send {"reason": "why"}, or nothing'
+        ) from None
+
+
+class _Reason(msgspec.Struct):
+    reason: str = ""
 
 
 def _dump_listing(listing: Listing, address: str, query: dict[str, str]) -> PackList:

@@ -1,0 +1,1 @@
+"""What pip, uv and twine speak: the Simple API (`/simple/`, `/files/`) and the upload form (`/legacy/`)."""

@@ -1,0 +1,132 @@
+"""`/simple/` and `/files/` for pip and uv: raw ASGI, bytes as they were written at the publish. Their form is in `index.simple`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from starlette.responses import RedirectResponse
+
+from index.distributions import FILES_PREFIX, METADATA_SUFFIX
+from index.faces.python.accept import JSON_TYPE, choose_type
+from index.simple import (
+    SIMPLE_PREFIX,
+    make_html_list,
+    make_json_list,
+    simple_html_path,
+    simple_json_path,
+)
+from index.store.listing import list_projects
+from market.errors import InvalidInput, NotFound
+from market.names import Digest, parse_pack_name
+from market.web.documents import IMMUTABLE, NO_CACHE, Document, make_etag, send_document
+from market.web.files import ServedFile, send_file
+from market.web.problems import WrongMethod
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from index.access import Access
+    from index.parts import Parts
+
+VARY = b"Accept, Authorization"
+METADATA_TYPE = b"text/plain; charset=utf-8"
+FILE_TYPES = {".whl": b"application/zip", ".gz": b"application/gzip"}
+
+_READS = frozenset({"GET", "HEAD"})
+_FILE = re.compile(rf"{FILES_PREFIX}([0-9a-f]{{64}})/([^/]+)")
+
+
+class SimpleRoute:
+    """Answers GET and HEAD of the list of projects and of each project's page."""
+
+    def __init__(self, parts: Parts, access: Access) -> None:
+        self._parts = parts
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the page in the form that the client wants, or say where it is."""
+        _check_method(scope)
+        account = self._access.check_read(scope)
+        media_type = choose_type(scope["headers"])
+        name = scope["path"].removeprefix(SIMPLE_PREFIX)
+        page = self._parts.reader.document(
+            (simple_json_path if media_type is JSON_TYPE else simple_html_path)(name[:-1])
+        )
+        if page is not None and name.endswith("/"):
+            await send_document(
+                scope, send, Document(page.body, page.etag, media_type), cache_control=NO_CACHE, vary=VARY
+            )
+        elif name == "":
+            await send_document(scope, send, await self._list(media_type), cache_control=NO_CACHE, vary=VARY)
+        else:
+            await RedirectResponse(_find_place(scope["path"]), 301)(scope, receive, send)
+        if account is not None:
+            await self._access.note_use(account)
+
+    async def _list(self, media_type: bytes) -> Document:
+        names = await self._parts.lanes.read(list_projects, self._parts.database)
+        body = (make_json_list if media_type is JSON_TYPE else make_html_list)(names)
+        return Document(body, make_etag(body), media_type)
+
+
+class FileRoute:
+    """Answers GET and HEAD of wheels and sdists under their own names, and of the METADATA beside each wheel."""
+
+    def __init__(self, parts: Parts, access: Access) -> None:
+        self._parts = parts
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the file."""
+        _check_method(scope)
+        self._access.check_read(scope)
+        path = scope["path"]
+        match = _FILE.fullmatch(path)
+        if match is None:
+            raise _no_file()
+        if path.endswith(METADATA_SUFFIX):
+            await self._send_metadata(scope, send, path)
+        else:
+            await self._send_file(scope, send, match[1], match[2])
+
+    async def _send_metadata(self, scope: Scope, send: Send, path: str) -> None:
+        document = self._parts.reader.document(path)
+        if document is None:
+            raise _no_file()
+        kept = Document(document.body, document.etag, METADATA_TYPE)
+        await send_document(scope, send, kept, cache_control=IMMUTABLE)
+
+    async def _send_file(self, scope: Scope, send: Send, hexadecimal: str, filename: str) -> None:
+        size = self._parts.reader.file_size(f"sha256:{hexadecimal}", filename)
+        if size is None:
+            raise _no_file()
+        media_type = FILE_TYPES.get(filename[filename.rfind(".") :], b"application/octet-stream")
+        etag = b'"%b"' % hexadecimal.encode()
+        served = ServedFile(self._parts.blobs.path_of(Digest(f"sha256:{hexadecimal}")), size, etag, media_type)
+        await send_file(scope, send, served)
+
+
+def _find_place(path: str) -> str:
+    """Return the one address of a project's page for another spelling of it; raises `NotFound` where this is that address already."""
+    given = path.removeprefix("/simple").strip("/")
+    if not given:
+        return SIMPLE_PREFIX
+    try:
+        place = f"{SIMPLE_PREFIX}{parse_pack_name(given)}/"
+    except InvalidInput:
+        place = path
+    if place == path:
+        raise NotFound(
+            f"there is no project {given[:80]!r}", hint="archives stand at /v1/packs; `market install` takes both"
+        )
+    return place
+
+
+def _check_method(scope: Scope) -> None:
+    if scope["method"] not in _READS:
+        raise WrongMethod("this address is only read", hint="files are uploaded with a POST to /legacy/")
+
+
+def _no_file() -> NotFound:
+    return NotFound("there is no such file", hint="take the file's URL from the project's page")
