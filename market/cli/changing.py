@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from market.cli.live import await_hosts, host_lines
+from market.cli.plugged import finding_lines, finding_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ def report_changes(
         "items": [_document(change) for change in changes],
         "hosts": [one.document for one in shown],
     }
-    lines = [_line(change, root, dry_run=dry_run) for change in changes]
+    lines = [line for one in changes for line in (_line(one, root, dry_run=dry_run), *finding_lines(one))]
     output.done(document, lines if dry_run else [*lines, *host_lines(shown, root)])
 
 
@@ -37,6 +38,7 @@ def _document(change: Change) -> dict[str, Any]:
         "old_version": change.old_version,
         "version": change.new_version,
         "backup": change.backup,
+        "findings": finding_rows(change),
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from market.cli.importing import change_lines
 from market.cli.live import Shown, await_hosts, host_lines
 from market.cli.planning import item_row, plan_row, planned_lines, total_line
+from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
 from market.installer.closure import acquire_closure, find_closure
 from market.installer.preview import preview
@@ -60,6 +61,7 @@ class Installation:
                 {
                     **item_row(planned, planned.facts, self._change(planned)),
                     "changes": dump_problems(self._imported(planned)),
+                    "findings": finding_rows(self._change(planned)),
                 }
                 for planned in self.plan
                 if planned.facts
@@ -75,7 +77,10 @@ class Installation:
             line
             for planned in self.plan
             for line in planned_lines(
-                planned, self.root.path, self._change(planned), change_lines(self._imported(planned))
+                planned,
+                self.root.path,
+                self._change(planned),
+                [*change_lines(self._imported(planned)), *finding_lines(self._change(planned))],
             )
             if self.dry_run or planned.facts
         ]
@@ -123,7 +128,7 @@ def carry_out(
                 plan = preview(root, picks, indexes, order.given)
             missing = _missing_requires(root, order, [(pick.name, pick.candidate.requires) for pick in picks])
             return Installation(root, plan, order.given, (), missing, (), dry_run=True)
-        with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+        with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=open_guard(market)) as locked:
             with output.progress("fetching"):
                 order = make_order(stack)
                 picks = find_closure(root, indexes, order, policy)

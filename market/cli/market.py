@@ -19,18 +19,24 @@ if TYPE_CHECKING:
 
     from market.client.settings import Settings
     from market.client.transport import Transport
+    from market.discovery import PluginEntry
     from market.disk.home import Home
 
 
 @dataclass(frozen=True)
 class Market:
-    """This user's home and environment. Transports are None outside tests: then `market.cli.network` opens real ones."""
+    """This user's home and environment.
+
+    Transports are None outside tests: then `market.cli.network` opens real ones. So are the plugins: then those are found that are
+    installed beside Market.
+    """
 
     home: Home
     environ: Mapping[str, str]
     index_transport: Transport | None = None
     host_transport: Transport | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    plugin_entries: tuple[PluginEntry, ...] | None = None
 
     @cached_property
     def settings(self) -> Settings:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import difflib
-import os
-import pwd
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from market.cli.operator import local_operator
 from market.cli.outcomes import call_hint, report_outcome
+from market.cli.plugged import open_plugins
 from market.cli.roots import chosen_roots
 from market.cli.targets import existing_path, folder_hint, is_path
 from market.disk.home import make_private_directory
 from market.errors import InvalidInput, NotFound
-from market.model import Call, Caller, Kind, OutcomeKind, Role
+from market.model import Call, OutcomeKind
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 from market.run.audit import AuditLog
-from market.run.command import CommandExecutor
 from market.run.invoke import Invoker
+from market.run.own import own_running
 from market.run.pool import SupervisorPool
 
 if TYPE_CHECKING:
@@ -88,20 +88,14 @@ def open_bench(market: Market, roots: Sequence[Path]) -> Iterator[Bench]:
     audit = AuditLog(market.home.audit)
     try:
         with SupervisorPool(LOCAL_SUPERVISORS) as pool:
-            executors = {Kind.COMMAND: CommandExecutor(pool, market.environ)}
-            yield Bench(tuple(roots), registry, Invoker(registry.snapshot.find, executors, audit))
+            plugins = open_plugins(market, own_running(pool))
+            executors = plugins.register_executors(market.environ)
+            invoker = Invoker(
+                registry.snapshot.find, executors, audit, decide=plugins.decide_run, tell=plugins.skill_ran
+            )
+            yield Bench(tuple(roots), registry, invoker)
     finally:
         audit.close()
-
-
-def local_operator() -> Caller:
-    """Return who runs this command: the person at this machine, who may do everything that needs no approval."""
-    user_id = os.getuid()
-    try:
-        name = pwd.getpwuid(user_id).pw_name
-    except KeyError:
-        name = str(user_id)
-    return Caller(user_id, name, Role.ADMIN)
 
 
 def _choose(bench: Bench, target: str, skill: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from market.cli.plugged import finding_rows
+
 if TYPE_CHECKING:
     from market.cli.live import Shown
     from market.cli.lock_place import LockPlace
@@ -51,6 +53,7 @@ def sync_document(
             "old_version": one.old_version,
             "version": one.new_version,
             "backup": one.backup,
+            "findings": finding_rows(one),
         }
         for one in changes
     ]

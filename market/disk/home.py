@@ -64,6 +64,11 @@ class Home:
         return self.path / "hosts"
 
     @property
+    def plugins(self) -> Path:
+        """Which plugins are switched off."""
+        return self.path / "plugins.json"
+
+    @property
     def audit(self) -> Path:
         """The audit log's database."""
         return self.path / "audit.db"

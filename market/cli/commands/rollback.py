@@ -9,6 +9,7 @@ import click
 from market.cli.changing import report_changes
 from market.cli.command import command, dry_run_option
 from market.cli.locking import lock_timeout_option
+from market.cli.plugged import open_guard
 from market.cli.roots import one_root_option, writable_root
 from market.errors import InvalidInput, NotFound
 from market.installer.plan import Action, Change
@@ -55,7 +56,11 @@ def rollback(
     if dry_run:
         report_changes(market, output, into, _plan(into, _chosen(into, names), version), dry_run=True)
         return
-    with lock_root(into, timeout_seconds=lock_timeout) as locked, output.progress(f"rolling back in {into.path}"):
+    guard = open_guard(market)
+    with (
+        lock_root(into, timeout_seconds=lock_timeout, guard=guard) as locked,
+        output.progress(f"rolling back in {into.path}"),
+    ):
         changes = rollback_packs(locked, _chosen(into, names), market.now(), version=version, overwrite_edits=force)
     report_changes(market, output, into, changes)
 

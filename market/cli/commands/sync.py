@@ -12,6 +12,7 @@ from market.cli.command import command, dry_run_option
 from market.cli.live import await_hosts, host_lines
 from market.cli.lock_place import existing_lock
 from market.cli.locking import lock_timeout_option
+from market.cli.plugged import finding_lines, open_guard
 from market.cli.restoring import restore_all
 from market.cli.roots import one_root_option
 from market.cli.syncing import plan_lines, sync_document, sync_line
@@ -56,7 +57,7 @@ def sync(
         )
         return
     with ExitStack() as stack:
-        with lock_root(into, timeout_seconds=lock_timeout) as locked:
+        with lock_root(into, timeout_seconds=lock_timeout, guard=open_guard(market)) as locked:
             plan = compare_root(place.lock, list_installed(into))
             for line in plan_lines(plan, into, prune=prune):
                 output.remark(line)
@@ -66,7 +67,7 @@ def sync(
             changes = change_packs(locked, arrivals, removed, market.now(), overwrite_edits=force)
         shown = await_hosts(market, into, [(change.name, change.new_version) for change in changes])
     lines = [
-        *(sync_line(change, into) for change in changes),
+        *(line for change in changes for line in (sync_line(change, into), *finding_lines(change))),
         f"{into.path} equals {place.path}" if not plan.extra or prune else "",
     ]
     output.done(

@@ -10,6 +10,7 @@ from market.cli.command import command, dry_run_option
 from market.cli.installing import LOCK_TIMEOUT_SECONDS
 from market.cli.live import await_hosts, host_lines
 from market.cli.lock_place import follow_lock
+from market.cli.plugged import open_guard
 from market.cli.roots import find_installed, root_option
 from market.errors import InvalidInput
 from market.installer.root import open_root
@@ -48,7 +49,7 @@ def uninstall(market: Market, output: Output, names: tuple[str, ...], roots: tup
     changes: tuple[Change, ...] = ()
     shown: tuple[Shown, ...] = ()
     if not dry_run:
-        with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+        with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=open_guard(market)) as locked:
             changes = uninstall_packs(locked, [installed.name for installed in found], market.now())
         follow_lock(market, output, root, [change.name for change in changes], None)
         shown = await_hosts(market, root, [(installed.name, "") for installed in found])
