@@ -54,7 +54,8 @@ class Execution:
 class Arrived:
     """The answer to an upload or install through the host: what changed, and what was changed in an archive to make a pack of it.
 
-    `also` has a row with name, version and action for each pack that came along because it is required.
+    `also` has a row with name, version and action for each pack that came along because it is required, `findings` what the scans of
+    plugins saw in each `pack` and stopped nothing.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Arrived:
     live_ms: float = 0.0
     problems: tuple[dict[str, Any], ...] = ()
     also: tuple[dict[str, Any], ...] = ()
+    findings: tuple[dict[str, Any], ...] = ()
 
 
 def skills_path() -> str:

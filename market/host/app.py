@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Mount, Route, Router
 
 from market.client.transport import RequestsTransport
+from market.disk.disabled_plugins import load_disabled
 from market.disk.home import Home
 from market.host.accounts import Accounts
 from market.host.audit_api import audit_routes
@@ -26,15 +27,16 @@ from market.host.prompt_api import prompt_routes
 from market.host.sessions import Sessions, monotonic_seconds
 from market.host.settings import parse_settings
 from market.host.skills_api import skill_routes
-from market.model import Kind
+from market.installer.guard import own_installing
+from market.plugins import load_plugins
 from market.registry.first_load import load_first
 from market.registry.loader import Loader
 from market.registry.log_lines import PREFIX
 from market.registry.registry import Registry
 from market.registry.watch import Watch
 from market.run.audit import AuditLog
-from market.run.command import CommandExecutor
 from market.run.invoke import Invoker
+from market.run.own import own_running
 from market.run.pool import SupervisorPool
 from market.version import __version__
 from market.web.launch import load_launch
@@ -70,7 +72,8 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
     registry = Registry(settings.roots, Loader(settings.integrity).load)
     audit = AuditLog(home.audit)
     pool = SupervisorPool(settings.execution_threads)
-    executors = {Kind.COMMAND: CommandExecutor(pool, os.environ)}
+    plugins = load_plugins({**own_running(pool), **own_installing()}, disabled=load_disabled(home.plugins))
+    executors = plugins.register_executors(os.environ)
     accounts, sessions = Accounts(home.host_tokens), Sessions(monotonic_seconds)
     sessions.offer_login(accounts.ensure_admin(home.host_admin_token), settings.login_hash)
     parts = HostParts(
@@ -79,9 +82,16 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
         registry=registry,
         accounts=accounts,
         sessions=sessions,
-        invoker=Invoker(registry.find_current, executors, audit, refresh=registry.refresh_skill),
+        invoker=Invoker(
+            registry.find_current,
+            executors,
+            audit,
+            refresh=registry.refresh_skill,
+            decide=plugins.decide_run,
+            tell=plugins.skill_ran,
+        ),
         audit=audit,
-        marketplace=Marketplace(home, registry, audit, RequestsTransport(), os.environ),
+        marketplace=Marketplace(home, registry, audit, RequestsTransport(), os.environ, plugins),
         pages=Pages(TEMPLATES),
         calls=ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call"),
         disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),

@@ -22,6 +22,7 @@ from market.disk.foreign import open_canonical
 from market.errors import InvalidInput, MarketError, NotFound
 from market.installer.acquire import acquire_imported
 from market.installer.closure import acquire_closure, find_closure, order_newest
+from market.installer.guard import Guard
 from market.installer.listing import list_installed
 from market.installer.plan import Action
 from market.installer.receipt import Origin, load_receipt
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from market.model import Caller
     from market.names import Requirement
     from market.pack.inspect import Given
+    from market.plugins import Plugins
     from market.registry.registry import Registry
     from market.run.audit import AuditLog
 
@@ -52,13 +54,17 @@ ROAD = "marketplace"
 
 @dataclass(frozen=True, slots=True)
 class Marketplace:
-    """What changes the roots of one host. `environment` chooses indexes and tokens, as for the command line."""
+    """What changes the roots of one host. `environment` chooses indexes and tokens, as for the command line.
+
+    `plugins` are asked before each change, and told afterwards.
+    """
 
     home: Home
     registry: Registry
     audit: AuditLog
     transport: Transport
     environment: Mapping[str, str]
+    plugins: Plugins
 
     def install(self, caller: Caller, requirement: str, root: str = "") -> Arrived:
         """Install a requirement, and what it requires, from the configured indexes into a root, all or none.
@@ -68,7 +74,7 @@ class Marketplace:
         where = self._root(root)
 
         def act() -> Arrived:
-            return self._install(parse_requirement(requirement), where)
+            return self._install(parse_requirement(requirement), where, Guard(self.plugins, caller))
 
         return self._audited(caller, "marketplace_install", {"requirement": requirement, "root": str(where.path)}, act)
 
@@ -78,7 +84,8 @@ class Marketplace:
 
         def act() -> Arrived:
             with open_canonical(stream, given) as archive:
-                return self._place(acquire_imported(archive, Origin("upload", caller.name)), where)
+                arrival = acquire_imported(archive, Origin("upload", caller.name))
+                return self._place(arrival, where, Guard(self.plugins, caller))
 
         return self._audited(
             caller, "marketplace_upload", {"name": given.name, "version": given.version, "root": str(where.path)}, act
@@ -90,8 +97,8 @@ class Marketplace:
         def act() -> Arrived:
             name = parse_pack_name(pack)
             where = self._root(root) if root else self._root_of(name)
-            started = time.perf_counter()
-            with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+            started, guard = time.perf_counter(), Guard(self.plugins, caller)
+            with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
                 changes = uninstall_packs(locked, [name], datetime.now(UTC))
             self.registry.refresh_names(str(where.path), [name])
             return Arrived(name, changes[0].old_version, changes[0].action, str(where.path), live_ms=_since(started))
@@ -107,9 +114,9 @@ class Marketplace:
             for row in list_installed(Root(Path(root)))
         ]
 
-    def _install(self, wanted: Requirement, where: Root) -> Arrived:
+    def _install(self, wanted: Requirement, where: Root, guard: Guard) -> Arrived:
         indexes = self._indexes()
-        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
             picks = find_closure(where, indexes, order_newest([wanted]), Policy())
             changes = install_packs(locked, acquire_closure(picks, indexes, ()), datetime.now(UTC))
         started = time.perf_counter()
@@ -119,15 +126,26 @@ class Marketplace:
         receipt = load_receipt(where, wanted.name)
         version, tree = (receipt.version.text, receipt.tree_digest) if receipt else ("", "")
         action = own.action if own else Action.UNCHANGED
-        return Arrived(wanted.name, version, action, str(where.path), tree, _since(started), also=also)
+        return Arrived(
+            wanted.name, version, action, str(where.path), tree, _since(started), also=also, findings=_findings(changes)
+        )
 
-    def _place(self, arrival: Arrival, where: Root) -> Arrived:
-        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS) as locked:
+    def _place(self, arrival: Arrival, where: Root, guard: Guard) -> Arrived:
+        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
             change = install_packs(locked, [arrival], datetime.now(UTC))[0]
         started = time.perf_counter()
         self.registry.refresh_names(str(where.path), [change.name])
         tree, problems = arrival.verified.tree_digest, tuple(map(dump_problem, arrival.changes))
-        return Arrived(change.name, change.new_version, change.action, str(where.path), tree, _since(started), problems)
+        return Arrived(
+            change.name,
+            change.new_version,
+            change.action,
+            str(where.path),
+            tree,
+            _since(started),
+            problems,
+            findings=_findings((change,)),
+        )
 
     def _indexes(self) -> Indexes:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)
@@ -183,6 +201,10 @@ class Marketplace:
 
 def _also(change: Change) -> dict[str, str]:
     return {"name": change.name, "version": change.new_version, "action": change.action}
+
+
+def _findings(changes: tuple[Change, ...]) -> tuple[dict[str, object], ...]:
+    return tuple({"pack": change.name, **dump_problem(finding)} for change in changes for finding in change.findings)
 
 
 def _since(started: float) -> float:

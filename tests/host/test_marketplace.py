@@ -10,10 +10,12 @@ import pytest
 from market.disk.home import Home
 from market.errors import InvalidInput, NotFound
 from market.host.marketplace import Marketplace
+from market.installer.guard import own_installing
 from market.model import Caller, Role
 from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
 from market.pack.source import MemorySource
+from market.plugins import load_plugins
 from market.run.audit import AuditLog
 from tests.factories import a_skill_md
 from tests.fake_index import TOKEN, URL, FakeIndex
@@ -37,7 +39,14 @@ def marketplace(tmp_path: Path) -> Iterator[Marketplace]:
         (tmp_path / root).mkdir()
     audit = AuditLog(tmp_path / "audit.db")
     registry = a_registry(tmp_path / "first", tmp_path / "second")
-    yield Marketplace(Home(tmp_path / "home"), registry, audit, index, {"MARKET_INDEX_URL": URL})
+    yield Marketplace(
+        Home(tmp_path / "home"),
+        registry,
+        audit,
+        index,
+        {"MARKET_INDEX_URL": URL},
+        load_plugins(own_installing(), entry_points=[]),
+    )
     audit.close()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,11 +22,11 @@ from tests.installer.builders import NOW, an_arrival, check_at_rest
 from tests.plugged import ADA, an_entry
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from market.installer.plan import Change
     from market.model import Pack
     from market.pack.source import Source
+
+REPOSITORY = Path(__file__).parents[2]
 
 
 class Watcher:
@@ -142,3 +144,11 @@ def test_without_a_plugin_only_admins_install(root: Root, role: Role) -> None:
     with pytest.raises(Refused, match="may not be installed"):
         install(root, a_guard(caller=Caller(1, "bob", role)), an_arrival())
     assert install(root, a_guard(), an_arrival())
+
+
+def test_every_program_locks_a_root_with_a_guard() -> None:
+    for folder in ("market/cli", "market/host"):
+        for path in (REPOSITORY / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lock_root":
+                    assert any(keyword.arg == "guard" for keyword in node.keywords), f"{path}:{node.lineno}"
