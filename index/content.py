@@ -18,15 +18,15 @@ from market.errors import InvalidInput, Severity
 from market.names import Version, parse_version
 from market.pack.foreign_tar import read_foreign_tar
 from market.pack.gunzip import gunzip
-from market.pack.inspect import Given, inspect_pack
-from market.pack.record import make_record
+from market.pack.inspect import inspect_pack
 from market.pack.wheel import read_wheel
 from market.pack.wheel_metadata import is_same_release, parse_metadata
+from market.pack.wheel_tree import find_dist_info
+from market.trust.verify import verify_wheel
 
 if TYPE_CHECKING:
     from index.filenames import NamedFile
     from market.errors import Problem
-    from market.model import Pack
     from market.pack.pack_manifest import PackManifest
 
 SCRATCH_MEMORY_BYTES = 8 << 20
@@ -59,24 +59,26 @@ def read_content(stream: BinaryIO, named: NamedFile) -> Content:
 
 
 def _read_wheel(stream: BinaryIO, named: NamedFile) -> Content:
-    wheel = read_wheel(stream, named.filename)
-    inspection = inspect_pack(wheel.source, Given())
-    pack = inspection.pack
-    problems = inspection.problems
-    stopping = [problem for problem in problems if problem.severity is not Severity.WARNING]
-    if pack is None or pack.version is None or stopping:
-        raise _refusal(named, stopping[0].text if stopping else "it holds no skill", problems)
-    _check_identity(named, pack)
-    record = make_record(wheel.source)
+    try:
+        verified = verify_wheel(stream, named.filename)
+    except InvalidInput as error:
+        # The author wants to see everything at once; only a broken pack pays for the second look.
+        problems = inspect_pack(read_wheel(stream, named.filename).source).problems or error.problems
+        raise _refusal(named, problems[0].text if problems else error.message, problems) from None
+    stopping = [problem for problem in verified.problems if problem.severity is not Severity.WARNING]
+    if stopping:
+        raise _refusal(named, stopping[0].text, verified.problems)
+    pack, source = verified.pack, verified.source
+    folder = find_dist_info({file.path for file in source.files()})
     return Content(
-        version=pack.version,
+        version=verified.version,
         requires_python=pack.needs.python,
-        metadata=wheel.source.read(f"{wheel.dist_info}/METADATA"),
-        tree_digest=record.tree_digest,
+        metadata=source.read(f"{folder}/METADATA"),
+        tree_digest=verified.tree_digest,
         requires=json.dumps([str(requirement) for requirement in pack.requires]),
         needs=json.dumps(dump_needs(pack.needs)),
-        manifest=json.dumps(make_manifest(pack, record, problems), ensure_ascii=False),
-        problems=problems,
+        manifest=json.dumps(make_manifest(pack, verified.record, verified.problems), ensure_ascii=False),
+        problems=verified.problems,
     )
 
 
@@ -95,12 +97,6 @@ def _read_sdist(stream: BinaryIO, named: NamedFile) -> Content:
         metadata = parse_metadata(foreign.read(found), "PKG-INFO")
     _check_metadata(named, metadata)
     return Content(version=parse_version(metadata.version), requires_python=metadata.needs.python)
-
-
-def _check_identity(named: NamedFile, pack: Pack) -> None:
-    own = pack.name, str(pack.version)
-    if not is_same_release(own, (named.name, named.version.text)):
-        raise _refusal(named, f"inside it is {own[0]} {own[1]}", ())
 
 
 def _check_metadata(named: NamedFile, metadata: PackManifest) -> None:

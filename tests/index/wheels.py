@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
-import hashlib
 import io
 import json
 import tarfile
-import zipfile
+
+from tests.wheels import record_row, zip_files
 
 PACKAGE = "text_tools"
 SKILL = {
@@ -44,8 +43,8 @@ def a_wheel(
     files[f"{folder}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     if group:
         files[f"{folder}/entry_points.txt"] = f"[{group}]\n{PACKAGE} = {PACKAGE}\n".encode()
-    files[f"{folder}/RECORD"] = record if record is not None else _record(files, folder)
-    return _zip(files)
+    files[f"{folder}/RECORD"] = _record(files, folder) if record is None else record
+    return zip_files(files)
 
 
 def wheel_name(name: str = "text-tools", version: str = "1.0.0", tag: str = "py3-none-any") -> str:
@@ -65,19 +64,4 @@ def an_sdist(*, name: str = "text-tools", version: str = "1.0.0", top: str = "",
 
 
 def _record(files: dict[str, bytes], folder: str) -> bytes:
-    rows = [f"{path},sha256={_hash(body)},{len(body)}" for path, body in files.items()]
-    return "\n".join([*rows, f"{folder}/RECORD,,", ""]).encode()
-
-
-def _hash(body: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
-
-
-def _zip(files: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, body in files.items():
-            entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
-            entry.external_attr = 0o100644 << 16
-            archive.writestr(entry, body)
-    return out.getvalue()
+    return ("".join(record_row(path, body) for path, body in files.items()) + f"{folder}/RECORD,,\n").encode()
