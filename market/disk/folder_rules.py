@@ -7,7 +7,7 @@ from market.errors import Problem, Severity
 _LINK_FIX = "replace the link by what it points to"
 
 # rule id: severity, what is said, why, what to do
-_RULES: dict[str, tuple[Severity, str, str, str]] = {
+FOLDER_RULES: dict[str, tuple[Severity, str, str, str]] = {
     "folder-link": (
         Severity.WARNING,
         "a link is taken as what it points to",
@@ -62,10 +62,22 @@ _RULES: dict[str, tuple[Severity, str, str, str]] = {
         "a pack is small enough to be looked through",
         "leave files out",
     ),
+    "folder-ignore-file": (
+        Severity.ERROR,
+        "it can't be read",
+        "what it should leave out would be given away",
+        "correct it; the syntax is that of .gitignore",
+    ),
+    "folder-ignored-manifest": (
+        Severity.WARNING,
+        "a manifest is part of the pack all the same",
+        "without its manifest a skill is gone, and nobody would say why",
+        "leave out the skill's folder, or correct the pattern",
+    ),
 }
 
 
-def folder_problem(rule: str, path: str, text: str = "") -> Problem:
+def folder_problem(rule: str, path: str, text: str = "", *, line: int = 0) -> Problem:
     """Make a problem of a rule above; `text` replaces the rule's own sentence where the finder knows more."""
-    severity, sentence, reason, fix = _RULES[rule]
-    return Problem(rule, severity, text or sentence, path, reason=reason, fix=fix)
+    severity, sentence, reason, fix = FOLDER_RULES[rule]
+    return Problem(rule, severity, text or sentence, path, line, reason=reason, fix=fix)

@@ -11,6 +11,10 @@ SYSTEM = "written by the operating system"
 BACKUP = "an editor's backup"
 SECRET = "looks like a secret"
 STATE = "Market's own state"
+LIST = "says what is left out"
+
+# What no pattern of an author takes back in: readers refuse it, or it is Market's own.
+FINAL = frozenset({VERSION_CONTROL, STATE, LIST})
 
 _FOLDERS = {
     ".git": VERSION_CONTROL,
@@ -29,6 +33,7 @@ _FOLDERS = {
 # In a submodule or work tree `.git` is a file.
 _FILES = (
     (".git", VERSION_CONTROL),
+    (".marketignore", LIST),
     ("*.pyc", CACHE),
     ("*.pyo", CACHE),
     (".DS_Store", SYSTEM),

@@ -101,7 +101,9 @@ def open_folder(path: Path) -> Folder:
     """
     with disk_failures("open", path):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    return _walk_folder(_Walk(path), descriptor)
+    walk = _Walk(path)
+    walk.read_ignore_file(descriptor)
+    return _walk_folder(walk, descriptor)
 
 
 def open_tree(descriptor: int, path: Path, recorded: Collection[str] = ()) -> Folder:
@@ -241,7 +243,8 @@ class _Walk:
         """Return the reason for leaving an entry out after the author's patterns, which win over the written list."""
         ignored, place = ignore.judge(shown, is_directory=is_directory)
         if ignored and is_manifest(shown):
-            self._problem("folder-ignored-manifest", shown, f"{place} would leave out a manifest; it was kept")
+            if not any(problem.file == shown for problem in self.problems):
+                self._problem("folder-ignored-manifest", shown, f"{place} would leave out a manifest; it was kept")
             return why
         return why if ignored is None else place if ignored else ""
 
