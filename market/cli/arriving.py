@@ -29,8 +29,13 @@ def read_order(stack: ExitStack, targets: Sequence[str], given: Given, *, follow
     """Return the order that targets make. `given` is for folders and archives, so with it a target is a path."""
     on_disk = [target for target in targets if is_path(target) or given.name or given.version]
     requirements = [parse_requirement(target) for target in targets if target not in on_disk]
-    arrivals = [_from_disk(stack, existing_path(target), given) for target in dict.fromkeys(on_disk)]
+    arrivals = [fetch_arrival(stack, target, given) for target in dict.fromkeys(on_disk)]
     return order_newest(requirements, arrivals, follow=follow)
+
+
+def fetch_arrival(stack: ExitStack, target: str, given: Given) -> Arrival:
+    """Return the arrival that a target other than a requirement names."""
+    return _from_disk(stack, existing_path(target), given)
 
 
 def add_folder_hint(error: MarketError, targets: Sequence[str]) -> MarketError:

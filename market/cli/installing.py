@@ -11,8 +11,7 @@ from market.cli.live import Shown, await_hosts, host_lines
 from market.cli.planning import item_row, plan_row, planned_lines, total_line
 from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
-from market.installer.closure import acquire_closure, find_closure
-from market.installer.preview import preview
+from market.installer.prepare import Terms, prepare
 from market.installer.receipt import load_receipts
 from market.installer.transaction import install_packs, lock_root
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from market.installer.root import Root
     from market.installer.transaction import Arrival
     from market.names import Requirement
-    from market.resolve.policy import Policy
 
 LOCK_TIMEOUT_SECONDS = 60.0
 
@@ -113,7 +111,7 @@ def carry_out(
     root: Root,
     indexes: Indexes,
     make_order: Callable[[ExitStack], Order],
-    policy: Policy,
+    terms: Terms,
     permit: Permit,
 ) -> Installation:
     """Lock the root, which recovers it; then resolve, fetch, install all or none, and wait for the hosts.
@@ -124,29 +122,28 @@ def carry_out(
         if permit.dry_run:
             with output.progress("looking for releases"):
                 order = make_order(stack)
-                picks = find_closure(root, indexes, order, policy)
-                plan = preview(root, picks, indexes, order.given)
-            missing = _missing_requires(root, order, [(pick.name, pick.candidate.requires) for pick in picks])
-            return Installation(root, plan, order.given, (), missing, (), dry_run=True)
+                ready = prepare(root, indexes, order, terms, market.now(), dry_run=True)
+            required = [(pick.name, pick.candidate.requires) for pick in ready.picks]
+            missing = _missing_requires(root, order, required)
+            return Installation(root, ready.plan, ready.arrivals, (), missing, (), dry_run=True)
         with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=open_guard(market)) as locked:
             with output.progress("fetching"):
                 order = make_order(stack)
-                picks = find_closure(root, indexes, order, policy)
-                arrivals = acquire_closure(picks, indexes, order.given)
+                ready = prepare(root, indexes, order, terms, market.now())
                 if permit.check is not None:
-                    permit.check(arrivals)
-                plan = preview(root, picks, indexes, arrivals)
+                    permit.check(ready.arrivals)
             with output.progress(f"installing into {root.path}"):
                 changes = install_packs(
                     locked,
-                    arrivals,
+                    ready.arrivals,
                     market.now(),
                     overwrite_edits=permit.overwrite_edits,
                     accept_publisher=permit.accept_publisher,
                 )
         shown = await_hosts(market, root, [(change.name, change.new_version) for change in changes])
-        missing = _missing_requires(root, order, [(one.verified.name, one.verified.pack.requires) for one in arrivals])
-        return Installation(root, plan, arrivals, changes, missing, shown)
+        required = [(pick.name, pick.candidate.requires) for pick in ready.picks]
+        missing = _missing_requires(root, order, required)
+        return Installation(root, ready.plan, ready.arrivals, changes, missing, shown)
 
 
 def _missing_requires(

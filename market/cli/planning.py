@@ -33,6 +33,10 @@ def plan_row(planned: PlannedPack) -> dict[str, Any]:
         "download_size": facts.download_size if facts else 0,
         "size": facts.record.size if facts else 0,
         "widens": [{"skill": one.skill, "kind": one.kind, "text": one.text} for one in planned.widens],
+        "missing": [
+            {"skill": one.skill, "kind": one.lack.kind, "name": one.lack.name, "advice": one.lack.advice}
+            for one in planned.lacks
+        ],
         "passed_over": [{"version": one.version.text, "why": one.why} for one in planned.passed_over],
     }
 
@@ -65,7 +69,14 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
     source = facts.origin.index or facts.origin.location
     head = f"{act} {planned.name} {planned.version}{old} {_sizes(facts)} from {source}{owner} into {root}{wanted}{kept}"
     files = [] if change else [f"  {file.path}  {file.size} B" for file in facts.record.files]
-    return [head, *changes, *(f"  widens: {one.text}" for one in planned.widens), *_passed_over(planned), *files]
+    return [
+        head,
+        *changes,
+        *(f"  widens: {one.text}" for one in planned.widens),
+        *_lacking(planned),
+        *_passed_over(planned),
+        *files,
+    ]
 
 
 def total_line(plan: Sequence[PlannedPack]) -> str:
@@ -83,6 +94,10 @@ def _sizes(facts: PackFacts) -> str:
 
 def _required_by(planned: PlannedPack) -> str:
     return f", required by {', '.join(planned.required_by)}" if planned.required_by else ""
+
+
+def _lacking(planned: PlannedPack) -> list[str]:
+    return [f"  {one.skill} is not eligible here: it needs {one.lack.text}; {one.lack.advice}" for one in planned.lacks]
 
 
 def _passed_over(planned: PlannedPack) -> list[str]:

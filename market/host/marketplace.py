@@ -21,16 +21,17 @@ from market.client.wire import dump_problem
 from market.disk.foreign import open_canonical
 from market.errors import InvalidInput, MarketError, NotFound
 from market.installer.acquire import acquire_imported
-from market.installer.closure import acquire_closure, find_closure, order_newest
+from market.installer.closure import Order, order_newest
 from market.installer.guard import Guard
 from market.installer.listing import list_installed
+from market.installer.machine import Machine
 from market.installer.plan import Action
+from market.installer.prepare import Terms, prepare
 from market.installer.receipt import Origin, load_receipt
 from market.installer.root import Root, open_root
 from market.installer.transaction import install_packs, lock_root, uninstall_packs
 from market.model import OutcomeKind, SkillClass
 from market.names import parse_pack_name, parse_requirement
-from market.resolve.policy import Policy
 from market.run.audit_row import AuditRow
 
 if TYPE_CHECKING:
@@ -115,10 +116,7 @@ class Marketplace:
         ]
 
     def _install(self, wanted: Requirement, where: Root, guard: Guard) -> Arrived:
-        indexes = self._indexes()
-        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
-            picks = find_closure(where, indexes, order_newest([wanted]), Policy())
-            changes = install_packs(locked, acquire_closure(picks, indexes, ()), datetime.now(UTC))
+        changes = self._carry_out(order_newest([wanted]), where, guard)
         started = time.perf_counter()
         self.registry.refresh_names(str(where.path), [change.name for change in changes])
         also = tuple(_also(change) for change in changes if change.name != wanted.name)
@@ -131,9 +129,9 @@ class Marketplace:
         )
 
     def _place(self, arrival: Arrival, where: Root, guard: Guard) -> Arrived:
-        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
-            change = install_packs(locked, [arrival], datetime.now(UTC))[0]
-        started = time.perf_counter()
+        # What an uploaded pack requires isn't fetched: whoever uploads may have no index at all.
+        changes = self._carry_out(Order((), (arrival,), follow=False), where, guard)
+        change, started = changes[0], time.perf_counter()
         self.registry.refresh_names(str(where.path), [change.name])
         tree, problems = arrival.verified.tree_digest, tuple(map(dump_problem, arrival.changes))
         return Arrived(
@@ -144,8 +142,14 @@ class Marketplace:
             tree,
             _since(started),
             problems,
-            findings=_findings((change,)),
+            findings=_findings(changes),
         )
+
+    def _carry_out(self, order: Order, where: Root, guard: Guard) -> tuple[Change, ...]:
+        indexes, now = self._indexes(), datetime.now(UTC)
+        with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
+            ready = prepare(where, indexes, order, Terms(machine=Machine(self.environment)), now)
+            return install_packs(locked, ready.arrivals, now)
 
     def _indexes(self) -> Indexes:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)

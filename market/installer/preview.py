@@ -5,11 +5,12 @@ Made of documents alone for a dry run, of verified packs otherwise, in the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError, NotFound
+from market.installer.machine import load_needs
 from market.installer.powers import Power, Widening, find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin
 from market.installer.tree_state import TreeState, read_unit
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
     from market.client.indexes import Indexes
     from market.client.wire import ReleaseSummary
+    from market.installer.machine import Lack, Machine
     from market.installer.root import Root
     from market.installer.transaction import Arrival
+    from market.model import Needs
     from market.names import Version
     from market.resolve.candidates import PassedOver
     from market.resolve.resolve import Pick
@@ -42,6 +45,14 @@ class PlanAction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class SkillLack:
+    """Something that a skill, or its whole pack, needs and this machine lacks."""
+
+    skill: str
+    lack: Lack
+
+
+@dataclass(frozen=True, slots=True)
 class PackFacts:
     """What is known of a pack before it is installed. `download_size` is 0 where nothing is downloaded."""
 
@@ -54,6 +65,7 @@ class PackFacts:
     record: Record
     skills: tuple[tuple[str, str, str], ...]
     powers: tuple[Power, ...]
+    needs: tuple[tuple[str, tuple[Needs, Needs]], ...]
     download_size: int = 0
 
 
@@ -70,15 +82,17 @@ class PlannedPack:
     facts: PackFacts | None = None
     widens: tuple[Widening, ...] = ()
     passed_over: tuple[PassedOver, ...] = ()
+    lacks: tuple[SkillLack, ...] = ()
 
 
 def preview(
-    root: Root, picks: Sequence[Pick], indexes: Indexes, arrivals: Sequence[Arrival]
+    root: Root, picks: Sequence[Pick], indexes: Indexes, arrivals: Sequence[Arrival], machine: Machine
 ) -> tuple[PlannedPack, ...]:
     """Return the plan for some picks. Of a pack that didn't arrive, the index's documents are believed."""
     arrived = {str(arrival.verified.name): arrival for arrival in arrivals}
     ordered = sorted(picks, key=lambda pick: not pick.is_asked_for)
-    return tuple(_plan(root, pick, indexes, arrived.get(pick.name)) for pick in ordered)
+    plan = (_plan(root, pick, indexes, arrived.get(pick.name)) for pick in ordered)
+    return tuple(replace(planned, lacks=_find_lacks(planned, machine)) for planned in plan)
 
 
 def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> PlannedPack:
@@ -94,6 +108,11 @@ def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> 
     return PlannedPack(
         action, pick.name, text, old_version, pick.required_by, pick.is_asked_for, facts, widens, pick.passed_over
     )
+
+
+def _find_lacks(planned: PlannedPack, machine: Machine) -> tuple[SkillLack, ...]:
+    needs = planned.facts.needs if planned.facts else ()
+    return tuple(SkillLack(skill, lack) for skill, both in needs for lack in machine.lacks(*both))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +159,7 @@ def _facts_of_arrival(arrival: Arrival, release: ReleaseSummary | None) -> PackF
         verified.record,
         tuple((skill.name, str(skill.kind), str(skill.skill_class)) for skill in verified.pack.skills),
         powers_of(verified.pack.skills),
+        tuple((skill.name, (verified.pack.needs, skill.needs)) for skill in verified.pack.skills),
         release.archive.size if release else 0,
     )
 
@@ -161,5 +181,6 @@ def _facts_of_release(indexes: Indexes, name: str, version: str) -> PackFacts:
         record,
         tuple((skill.name, skill.kind, skill.skill_class) for skill in release.skills),
         powers_of_summaries(release.skills),
+        tuple((skill.name, (load_needs(release.needs), load_needs(skill.needs))) for skill in release.skills),
         release.archive.size,
     )

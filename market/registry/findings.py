@@ -12,17 +12,19 @@ from market.errors import Problem, Severity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from market.installer.machine import Lack
+
 SHOWN_FILES = 5
 
 
-def lacking(missing: Sequence[str]) -> Problem:
-    """Say what a skill needs that this machine doesn't have."""
+def lacking(missing: Sequence[Lack]) -> Problem:
+    """Say what a skill needs that this machine doesn't have, and how to get it."""
     return Problem(
         "machine-lacks",
         Severity.WARNING,
-        f"it needs {'; '.join(missing)}",
+        f"it needs {'; '.join(lack.text for lack in missing)}",
         reason="the skill says so in its needs",
-        fix="provide it and rescan, or run the skill on another machine",
+        fix=f"{'; '.join(lack.advice for lack in missing)}; then rescan",
     )
 
 

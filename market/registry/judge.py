@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from market.errors import Problem
+    from market.installer.machine import Lack
     from market.model import Skill
 
 
@@ -29,7 +30,7 @@ class TreeStanding:
 
 
 def judge(
-    standing: TreeStanding, skill: Skill, missing: Sequence[str], *, holds: bool, is_disabled: bool = False
+    standing: TreeStanding, skill: Skill, missing: Sequence[Lack], *, holds: bool, is_disabled: bool = False
 ) -> tuple[State, tuple[Problem, ...]]:
     """Return a skill's state and the reasons, the weightiest first.
 

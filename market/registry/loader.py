@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError, NotFound
+from market.installer.machine import Machine
 from market.installer.root import Root
 from market.installer.tree_state import read_unit
 from market.pack.inspect import Given, inspect_pack
-from market.registry.eligibility import Machine
 from market.registry.judge import judge
 from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
 from market.registry.refusals import find_dropped, refuse_entry
@@ -134,7 +134,7 @@ class Loader:
 
     def _live(self, tree: Tree, inspection: Inspection, skill: Skill) -> LiveSkill:
         pack = inspection.pack
-        missing = self._machine.missing(*((pack.needs,) if pack else ()), skill.needs)
+        missing = self._machine.lacks(*((pack.needs,) if pack else ()), skill.needs)
         is_disabled = self._switches.find(tree.unit).covers(tree.unit.name, skill.name)
         state, reasons = judge(tree.standing, skill, missing, holds=self._holds, is_disabled=is_disabled)
         return LiveSkill(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from market.disk.home import Home
-from market.errors import InvalidInput, NotFound
+from market.errors import InvalidInput, NotFound, Refused
 from market.host.marketplace import Marketplace
 from market.installer.guard import own_installing
 from market.model import Caller, Role
@@ -104,6 +104,14 @@ def test_what_a_pack_requires_comes_along_and_is_live_at_once(marketplace: Marke
     with pytest.raises(NotFound, match="the pack gone"):
         marketplace.install(ADMIN, "broken")
     assert marketplace.registry.snapshot.find("broken") is None
+
+
+def test_an_upload_that_could_never_work_here_is_refused(marketplace: Marketplace, tmp_path: Path) -> None:
+    manifest = b"name: alien\nversion: 1.0.0\nsummary: x\nneeds: {os: [plan9]}\n"
+    archive = an_archive_of({"pack.yaml": manifest, "SKILL.md": a_skill_md("alien")})
+    with pytest.raises(Refused, match="needs the system plan9"):
+        marketplace.upload(ADMIN, io.BytesIO(archive), Given())
+    assert not (tmp_path / "first" / "alien").exists()
 
 
 def an_archive_of(files: dict[str, bytes]) -> bytes:

@@ -15,9 +15,9 @@ from market.cli.lock_place import follow_lock, lock_option
 from market.cli.network import open_indexes
 from market.cli.restoring import check_unlocked, locked_arrivals, locked_root
 from market.cli.roots import one_root_option, writable_root
+from market.cli.terms import make_terms, terms_options
 from market.errors import InvalidInput, MarketError
 from market.installer.closure import Order
-from market.resolve.policy import Policy
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
 @click.option("--accept-publisher", is_flag=True, help="Accept that the pack now comes from another publisher.")
 @click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
+@terms_options
 @lock_option
 @click.option(
     "--locked", is_flag=True, help="Install exactly what the lock file names, all or the named packs; else exit 4."
@@ -52,6 +53,7 @@ def install(
     force: bool,
     accept_publisher: bool,
     no_deps: bool,
+    strict_needs: bool,
     lock: str | None,
     locked: bool,
     frozen: bool,
@@ -75,6 +77,7 @@ def install(
     given = parse_given(name, version)
     into = writable_root(market, root or (locked_root(market, lock) if locked else ""), output, create=not dry_run)
     indexes = open_indexes(market, index=index, token=token)
+    terms = make_terms(market, strict_needs=strict_needs)
     permit = Permit(dry_run, force, accept_publisher or locked, partial(check_unlocked, lock) if frozen else None)
 
     def make_order(stack: ExitStack) -> Order:
@@ -83,7 +86,7 @@ def install(
         return read_order(stack, targets, given, follow=not no_deps)
 
     try:
-        done = carry_out(market, output, into, indexes, make_order, Policy(), permit)
+        done = carry_out(market, output, into, indexes, make_order, terms, permit)
     except MarketError as error:
         raise add_folder_hint(error, targets) from None
     if not (locked or frozen):

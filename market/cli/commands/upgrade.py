@@ -11,13 +11,13 @@ from market.cli.installing import Permit, carry_out
 from market.cli.lock_place import follow_lock
 from market.cli.network import open_index
 from market.cli.roots import one_root_option, writable_root
+from market.cli.terms import make_terms, terms_options
 from market.client.indexes import Indexes
 from market.errors import NotFound
 from market.installer.closure import Order
 from market.installer.receipt import load_receipts
 from market.names import Requirement, parse_pack_name
 from market.resolve.candidates import Prefer
-from market.resolve.policy import Policy
 from market.resolve.provider import Wish
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @index_options
 @click.option("--accept-publisher", is_flag=True, help="Accept that a pack now comes from another publisher.")
 @click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
+@terms_options
 @dry_run_option
 def upgrade(
     market: Market,
@@ -46,6 +47,7 @@ def upgrade(
     token: str,
     accept_publisher: bool,
     no_deps: bool,
+    strict_needs: bool,
     dry_run: bool,
 ) -> None:
     r"""Upgrade the named packs, or all that came from an index, to their newest release. All or none.
@@ -69,7 +71,7 @@ def upgrade(
         into,
         Indexes(choose, lambda choice: open_index(market, choice)),
         lambda stack: _order(into, names, follow=not no_deps),
-        Policy(),
+        make_terms(market, strict_needs=strict_needs),
         Permit(dry_run, accept_publisher=accept_publisher),
     )
     follow_lock(market, output, into, [change.name for change in done.changes], None)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from market.installer import machine as room
+from market.installer.machine import Lack, Machine, can_resolve
+from market.model import Needs
+
+
+def a_machine(**environ: str) -> Machine:
+    return Machine({"PATH": "/usr/bin:/bin", **environ}, system="linux", resolve=lambda host: host == "here.example")
+
+
+@pytest.mark.parametrize(
+    ("needs", "kind", "words"),
+    [
+        (Needs(os=("darwin",)), "os", "the system darwin (this is linux)"),
+        (Needs(python=">=99"), "python", "Python >=99 (this is "),
+        (Needs(bins=("no-such-program",)), "bins", "the program 'no-such-program' on PATH"),
+        (Needs(env=("API_KEY",)), "env", "the environment variable API_KEY"),
+        (Needs(hosts=("gone.example:443",)), "hosts", "the host gone.example:443, which can't be found"),
+    ],
+)
+def test_what_is_lacked_comes_with_how_to_get_it(needs: Needs, kind: str, words: str) -> None:
+    (lack,) = a_machine().lacks(needs)
+    assert (lack.kind, lack.is_fatal) == (kind, kind in ("os", "python"))
+    assert lack.text.startswith(words) and lack.name in lack.text and lack.name in lack.advice
+
+
+def test_what_is_there_is_not_lacked() -> None:
+    needs = Needs(("linux", "macos"), ("sh",), ("KEY",), ">=3.11", ("here.example", "https://here.example:8443/api"))
+    assert a_machine(KEY="1").lacks(needs, needs) == ()
+
+
+def test_needs_of_a_document_are_read_whatever_they_are() -> None:
+    machine = a_machine()
+    assert machine.find_unmet({"os": ["darwin", 7], "bins": ["no-such-program"]}) == (
+        "the system darwin (this is linux)",
+    )
+    assert machine.find_unmet({"python": ">=99"})[0].startswith("Python >=99")
+    assert machine.find_unmet({"os": "linux", "python": 3, "later": {}}) == machine.find_unmet({}) == ()
+
+
+def test_a_lookup_that_hangs_does_not_hold_a_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "HOST_LOOKUP_SECONDS", 0.2)
+    release, asked = threading.Event(), []
+
+    def resolve(host: str) -> bool:
+        asked.append(host)
+        return release.wait(30)
+
+    machine = Machine({}, resolve=resolve)
+    started = time.monotonic()
+    needs = Needs(hosts=tuple(f"h{number}.example" for number in range(10)))
+    assert len(machine.lacks(needs)) == len(machine.lacks(needs)) == 10
+    assert time.monotonic() - started < 2 and len(asked) == 10
+    release.set()
+
+
+def test_this_machine_is_found() -> None:
+    assert can_resolve("localhost") and not can_resolve("nothing.invalid") and not can_resolve("a" * 300)
+    assert isinstance(Machine({}).lacks(Needs(env=("X",)))[0], Lack)
