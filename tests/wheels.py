@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-ECHO = "def echo(params, context):\n    return {'echo': params, 'version': '{version}'}\n"
+ECHO = "def echo_py(params, context):\n    return {'echo': params, 'version': '{version}'}\n"
 
 
-def a_python_skill(name: str = "echo_py", target: str = "", package: str = "demo_pack", **changes: Any) -> bytes:
+def a_python_skill(name: str = "echo_py", target: str = "", package: str = "demo_pack", **changes: object) -> bytes:
     """A good skill.json of a python skill; its code is `PACKAGE.skills:NAME` unless `target` says otherwise."""
     fields = {"entry": f"python:{target or f'{package}.skills:{name}'}", "version": None, **changes}
     return a_skill_json(**{"name": name, "description": f"Runs {name}. Use in tests.", **fields})
@@ -75,24 +75,29 @@ def a_wheel(files: Mapping[str, bytes | str] | None = None, **options: object) -
     return zip_files(wheel_files(files, **options))  # type: ignore[arg-type]
 
 
-def a_code_wheel(
+def code_files(
     code: str = ECHO,
     *,
     version: str = "1.0.0",
     name: str = "demo-pack",
     skill: str = "echo_py",
     more: Mapping[str, bytes | str] | None = None,
-    **options: object,
-) -> bytes:
-    """A wheel with one python skill, whose function of the skill's name is in `code`; `{version}` in it is filled in."""
+    manifest: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> dict[str, bytes]:
+    """The files of a wheel with one python skill, whose function of its name is in `code`; `{version}` in it is filled in."""
     package = name.replace("-", "_")
-    changes: Any = options.pop("manifest", {})
     files: dict[str, bytes | str] = {
         f"{package}/skills.py": code.replace("{version}", version),
-        f"{package}/{skill}/skill.json": a_python_skill(skill, package=package, **changes),
+        f"{package}/{skill}/skill.json": a_python_skill(skill, package=package, **(manifest or {})),
         **(more or {}),
     }
-    return a_wheel(files, name=name, version=version, **options)
+    return wheel_files(files, name=name, version=version, **options)
+
+
+def a_code_wheel(code: str = ECHO, **options: Any) -> bytes:
+    """A wheel with one python skill; see `code_files`."""
+    return zip_files(code_files(code, **options))
 
 
 def write_wheel(

@@ -21,6 +21,7 @@ from market.run.audit import AuditLog
 from market.run.invoke import Invoker
 from market.run.own import own_running
 from market.run.pool import SupervisorPool
+from market.run.workers import Workers, find_siblings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,8 +88,11 @@ def open_bench(market: Market, roots: Sequence[Path]) -> Iterator[Bench]:
     registry.load()
     audit = AuditLog(market.home.audit)
     try:
-        with SupervisorPool(LOCAL_SUPERVISORS) as pool:
-            plugins = open_plugins(market, own_running(pool))
+        with (
+            SupervisorPool(LOCAL_SUPERVISORS) as pool,
+            Workers(find_siblings(registry), processes=LOCAL_SUPERVISORS) as workers,
+        ):
+            plugins = open_plugins(market, own_running(pool, workers))
             executors = plugins.register_executors(market.environ)
             invoker = Invoker(
                 registry.snapshot.find, executors, audit, decide=plugins.decide_run, tell=plugins.skill_ran

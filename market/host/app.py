@@ -38,6 +38,7 @@ from market.run.audit import AuditLog
 from market.run.invoke import Invoker
 from market.run.own import own_running
 from market.run.pool import SupervisorPool
+from market.run.workers import Workers, find_siblings
 from market.version import __version__
 from market.web.launch import load_launch
 from market.web.pages import Pages, send_static
@@ -72,7 +73,11 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
     registry = Registry(settings.roots, Loader(settings.integrity).load)
     audit = AuditLog(home.audit)
     pool = SupervisorPool(settings.execution_threads)
-    plugins = load_plugins({**own_running(pool), **own_installing()}, disabled=load_disabled(home.plugins))
+    workers = Workers(
+        find_siblings(registry), processes=settings.worker_processes, idle_seconds=settings.worker_idle_seconds
+    )
+    registry.subscribe(workers.follow)
+    plugins = load_plugins({**own_running(pool, workers), **own_installing()}, disabled=load_disabled(home.plugins))
     executors = plugins.register_executors(os.environ)
     accounts, sessions = Accounts(home.host_tokens), Sessions(monotonic_seconds)
     sessions.offer_login(accounts.ensure_admin(home.host_admin_token), settings.login_hash)
@@ -97,10 +102,10 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
         disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),
         changes=ThreadPoolExecutor(CHANGE_THREADS, thread_name_prefix="change"),
     )
-    return ProblemEdge(_routed(parts, pool), parts.pages.error_page)
+    return ProblemEdge(_routed(parts, pool, workers), parts.pages.error_page)
 
 
-def _routed(parts: HostParts, pool: SupervisorPool) -> Router:
+def _routed(parts: HostParts, pool: SupervisorPool, workers: Workers) -> Router:
     @contextlib.asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         watch = Watch(parts.registry, parts.settings.rescan_seconds)
@@ -108,6 +113,7 @@ def _routed(parts: HostParts, pool: SupervisorPool) -> Router:
         yield
         watch.stop()
         pool.close()
+        workers.close()
         for threads in (parts.calls, parts.changes, parts.disk):
             threads.shutdown(wait=True, cancel_futures=True)
         parts.audit.close()

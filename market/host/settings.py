@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from market.disk.failures import disk_failures
 from market.errors import InvalidInput
+from market.run.limits import WORKER_IDLE_SECONDS, WORKER_PROCESSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,8 @@ class HostSettings:
     """Everything that an operator can set. Times in seconds, sizes in bytes.
 
     `integrity` says what happens to mutating and dangerous skills whose recorded files were changed: `hold` them, or only `warn`.
-    `load_grace_seconds` bounds how long the start waits for the first load, which then goes on beside it.
+    `worker_processes` is how many processes one wheel pack gets while its calls overlap, `worker_idle_seconds` how long an unused
+    one is kept. `load_grace_seconds` bounds how long the start waits for the first load, which then goes on beside it.
     """
 
     home: str
@@ -33,6 +35,8 @@ class HostSettings:
     rescan_seconds: float = 30.0
     load_grace_seconds: float = 20.0
     execution_threads: int = 16
+    worker_processes: int = WORKER_PROCESSES
+    worker_idle_seconds: float = WORKER_IDLE_SECONDS
     max_body_bytes: int = 1 << 20
     max_upload_bytes: int = 64 << 20
     log_level: str = "INFO"
@@ -40,6 +44,10 @@ class HostSettings:
     login_hash: str = ""
 
 
+POSITIVE = (
+    *("rescan_seconds", "load_grace_seconds", "execution_threads", "worker_processes", "worker_idle_seconds"),
+    *("max_body_bytes", "max_upload_bytes"),
+)
 NOT_FROM_OUTSIDE = frozenset({"home", "roots", "skipped_roots", "login_hash"})
 
 
@@ -48,7 +56,9 @@ def load_host_settings(home: str, config: Path, environ: Mapping[str, str], flag
     settings = HostSettings(home)
     settings = _with(settings, _read_table(config), str(config))
     from_environment = {
-        field.name: environ[PREFIX + field.name.upper()] for field in fields(HostSettings) if environ.get(PREFIX + field.name.upper())
+        field.name: environ[PREFIX + field.name.upper()]
+        for field in fields(HostSettings)
+        if environ.get(PREFIX + field.name.upper())
     }
     settings = _with(settings, from_environment, "the environment")
     settings = replace(settings, **{name: value for name, value in flags.items() if value is not None})
@@ -67,7 +77,11 @@ def parse_settings(values: Mapping[str, Any]) -> HostSettings:
 
 def _with(settings: HostSettings, values: Mapping[str, Any], where: str) -> HostSettings:
     known = {field.name for field in fields(HostSettings)} - NOT_FROM_OUTSIDE
-    changes = {name: _convert(name, value, type(getattr(settings, name)), where) for name, value in values.items() if name in known}
+    changes = {
+        name: _convert(name, value, type(getattr(settings, name)), where)
+        for name, value in values.items()
+        if name in known
+    }
     return replace(settings, **changes)
 
 
@@ -77,7 +91,9 @@ def _convert(name: str, value: Any, kind: type, where: str) -> Any:
             raise ValueError(f"{value!r} is not {kind.__name__}")
         return kind(value)
     except ValueError as error:
-        raise InvalidInput(f"the setting {name} in {where} can't be read", why=str(error), hint=f"write it as {kind.__name__}") from None
+        raise InvalidInput(
+            f"the setting {name} in {where} can't be read", why=str(error), hint=f"write it as {kind.__name__}"
+        ) from None
 
 
 def _read_table(config: Path) -> Mapping[str, Any]:
@@ -100,7 +116,7 @@ def _read_table(config: Path) -> Mapping[str, Any]:
 def _checked(settings: HostSettings) -> HostSettings:
     if settings.integrity not in INTEGRITY_CHOICES:
         raise InvalidInput(f"integrity is {settings.integrity!r}", hint=f"one of {', '.join(INTEGRITY_CHOICES)}")
-    for name in ("rescan_seconds", "load_grace_seconds", "execution_threads", "max_body_bytes", "max_upload_bytes"):
+    for name in POSITIVE:
         if getattr(settings, name) <= 0:
             raise InvalidInput(f"{name} is {getattr(settings, name)}", why="it must be above 0")
     if not 0 <= settings.port <= 65535:

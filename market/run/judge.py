@@ -53,10 +53,11 @@ def _judge(result: Result, timeout_seconds: float, exit_advice: str) -> tuple[Ou
     if result.stdout_total > MAX_STDOUT_BYTES:
         error = f"the result is too large: {result.stdout_total} bytes on stdout, at most {MAX_STDOUT_BYTES} (16 MiB) are taken"
         return OutcomeKind.FAILED, error, None, ""
-    return _judge_output(result.stdout)
+    return judge_output(result.stdout)
 
 
-def _judge_output(stdout: bytes) -> tuple[OutcomeKind, str, Any, str]:
+def judge_output(stdout: bytes) -> tuple[OutcomeKind, str, Any, str]:
+    """Read one JSON value from what a skill gave back: how it ended, the error, the value and its text."""
     try:
         text = stdout.decode("utf-8").strip()
     except UnicodeDecodeError as error:

@@ -35,3 +35,15 @@ MAX_DEFAULTS_DEPTH = 32
 # An audit row keeps texts up to this size whole, and a preview with the digest of what is larger.
 MAX_AUDIT_TEXT_BYTES = 256 << 10
 AUDIT_BUSY_SECONDS = 5.0
+
+# A wheel pack's process: how long its code may take to load, how many of them one pack gets when its calls overlap, and how
+# long one is kept that nobody calls.
+WORKER_START_SECONDS = 30.0
+WORKER_PROCESSES = 4
+WORKER_IDLE_SECONDS = 300.0
+# What a worker gets after its requests end, to run its exit handlers, before it is killed.
+WORKER_STOP_SECONDS = 2.0
+# After the second crash in a row the next start waits, twice as long each time.
+WORKER_BACKOFF_SECONDS = 0.5
+MAX_WORKER_BACKOFF_SECONDS = 30.0
+MAX_REPLY_HEADER_BYTES = 1 << 20

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SCRIPT = Path(__file__).with_name("supervisor.py")
 _HEADER_BYTES = 8
-_RLIMITS = (
+RLIMITS = (
     f"{resource.RLIMIT_CORE}={limits.MAX_CORE_BYTES}",
     f"{resource.RLIMIT_NOFILE}={limits.MAX_OPEN_FILES}",
     f"{resource.RLIMIT_FSIZE}={limits.MAX_FILE_BYTES}",
@@ -147,7 +147,7 @@ class Supervisor:
 def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
     """Start the script with an empty environment and in its own session, so that a terminal's Ctrl-C reaches the host first."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), str(theirs.fileno()), str(limits.CHILD_UMASK), *_RLIMITS],
+        [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), str(theirs.fileno()), str(limits.CHILD_UMASK), *RLIMITS],
         env={},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

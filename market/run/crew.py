@@ -1,0 +1,186 @@
+"""The workers of one pack's tree: one while its calls come one by one, more while they overlap, none while nobody calls."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from market.errors import Unavailable
+from market.run import limits
+from market.run.executor import Replaced
+from market.run.worker_link import Worker, WorkerLate, WorkerLost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class StartFailed(Unavailable):
+    """The pack's code can't be loaded; the message names the pack and says why."""
+
+
+class Crew:
+    """Workers for one state of one pack's tree. Safe to use from any thread; a retired crew takes no more calls."""
+
+    def __init__(self, pack: str, start: Callable[[], Worker], processes: int) -> None:
+        self.pack = pack
+        self._start = start
+        self._processes = processes
+        self._changed = threading.Condition()
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._starting = 0
+        self._retired = False
+        self._failures = 0
+        self._not_before = 0.0
+        self._trouble = ""
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether any process of it runs or is being started."""
+        with self._changed:
+            return bool(self._idle or self._busy or self._starting)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes that run now."""
+        with self._changed:
+            return tuple(worker.pid for worker in (*self._idle, *self._busy))
+
+    @contextmanager
+    def borrow(self) -> Iterator[Worker]:
+        """Hold a worker for one call, started if none is free and the pack has fewer than it may have.
+
+        Raises `Replaced` where the crew is retired, `StartFailed` where the code can't be loaded, `Unavailable` where all
+        stay busy. A worker whose call ends in WorkerLost is killed, with everything that it started.
+        """
+        worker = self._take(time.monotonic() + limits.QUEUE_SECONDS)
+        try:
+            yield worker
+        except BaseException as error:
+            # Too late is the call's own fault; every other end counts as a crash.
+            self._lose(
+                worker, crashed=isinstance(error, WorkerLost) and not isinstance(error, WorkerLate), why=str(error)
+            )
+            raise
+        self._give_back(worker)
+
+    def warm(self) -> None:
+        """Have one worker ready before the first call; raises as `borrow`."""
+        with self.borrow():
+            pass
+
+    def retire(self) -> None:
+        """Take no more calls: idle workers end now, busy ones after their call."""
+        with self._changed:
+            self._retired = True
+            idle = self._take_idle()
+            self._changed.notify_all()
+        _stop_all(idle)
+
+    def interrupt(self) -> None:
+        """Retire, and kill what is running: those callers get an error."""
+        with self._changed:
+            self._retired = True
+            for worker in self._busy:
+                worker.interrupt()
+            idle = self._take_idle()
+            self._changed.notify_all()
+        _stop_all(idle)
+
+    def stop_idle(self, idle_seconds: float) -> None:
+        """End the workers that nobody has called for so long."""
+        now = time.monotonic()
+        with self._changed:
+            old = [worker for worker in self._idle if now - worker.last_used >= idle_seconds]
+            self._idle = [worker for worker in self._idle if worker not in old]
+        _stop_all(old)
+
+    def wait_until_gone(self, seconds: float) -> bool:
+        """Wait for the end of every call and process of a retired crew."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not (self._busy or self._idle or self._starting), seconds)
+
+    def _take(self, deadline: float) -> Worker:
+        with self._changed:
+            while True:
+                self._check_open()
+                while self._idle:
+                    worker = self._idle.pop()
+                    if worker.is_alive():
+                        self._busy.add(worker)
+                        return worker
+                    worker.kill()  # it ended between two calls
+                if len(self._busy) + self._starting < self._processes:
+                    self._starting += 1
+                    break
+                if not self._changed.wait(deadline - time.monotonic()):
+                    why = f"each of its {self._processes} worker processes runs one call at a time"
+                    raise Unavailable(f"all workers of {self.pack} stayed busy", why=why, hint="try again later")
+        return self._start_one()
+
+    def _check_open(self) -> None:
+        if self._retired:
+            raise Replaced(f"the pack {self.pack} was replaced or removed since it was found", hint="try again")
+        wait = self._not_before - time.monotonic()
+        if wait > 0 and not self._idle and not self._busy:
+            raise StartFailed(
+                f"the worker of {self.pack} failed {self._failures} times in a row and is started again in {wait:.1f} s",
+                why=self._trouble,
+                hint="correct the pack, or roll back to its earlier version",
+            )
+
+    def _start_one(self) -> Worker:
+        worker: Worker | None = None
+        try:
+            worker = self._start()
+        except WorkerLost as error:
+            self._count_failure(str(error))
+            raise StartFailed(
+                f"the code of {self.pack} can't be run", why=str(error), hint="correct the pack, or roll it back"
+            ) from None
+        finally:
+            with self._changed:
+                self._starting -= 1
+                if worker is not None:
+                    self._busy.add(worker)
+                self._changed.notify_all()
+        return worker
+
+    def _give_back(self, worker: Worker) -> None:
+        with self._changed:
+            self._failures = 0
+            self._busy.discard(worker)
+            keep = not self._retired
+            if keep:
+                self._idle.append(worker)
+            self._changed.notify_all()
+        if not keep:
+            _stop_all([worker])
+
+    def _lose(self, worker: Worker, *, crashed: bool, why: str) -> None:
+        if crashed:
+            self._count_failure(why)
+        worker.kill()
+        with self._changed:
+            self._busy.discard(worker)
+            self._changed.notify_all()
+
+    def _count_failure(self, why: str) -> None:
+        with self._changed:
+            self._failures += 1
+            self._trouble = why
+            if self._failures > 1:
+                pause = limits.WORKER_BACKOFF_SECONDS * 2 ** min(self._failures - 2, 10)
+                self._not_before = time.monotonic() + min(pause, limits.MAX_WORKER_BACKOFF_SECONDS)
+
+    def _take_idle(self) -> list[Worker]:
+        idle, self._idle = self._idle, []
+        return idle
+
+
+def _stop_all(workers: list[Worker]) -> None:
+    """End workers on threads of their own: who asks for it holds a lock or waits for an answer."""
+    for worker in workers:
+        threading.Thread(target=worker.stop, name="worker-stop", daemon=True).start()

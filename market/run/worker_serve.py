@@ -1,0 +1,344 @@
+"""What runs in the process of a wheel pack: load its code from the leased directory, say what it offers, and serve calls.
+
+The standard library only, and nothing of Market: `worker.py` loads this file by its place. Requests and replies are lines of JSON on
+pipes of their own; the pack's prints go to stderr. One call at a time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+
+TYPE_CHECKING = False  # `typing` itself would double the start-up time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, BinaryIO
+
+GROUP = "market.skills"
+HOOK_EXECUTE = "market_execute"
+HOOK_SKILLS = "market_skills"
+ARGUMENTS = ("key", "params", "context")
+PR_SET_CHILD_SUBREAPER = 36
+KILL_ROUNDS = 2000
+KILL_PAUSE_SECONDS = 0.001
+MAX_ERROR_CHARACTERS = 4096
+
+
+class PackLoader(importlib.machinery.SourceFileLoader):
+    """Compiles each module from its source: cached bytecode beside it could be anything, and nobody compares it with the record."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of the source that stands there."""
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+class Offered:
+    """One function of the pack, and how it is called."""
+
+    def __init__(self, function: Callable[..., Any], names: tuple[str, ...] | None) -> None:
+        self.function = function
+        self.names = names  # None: the arguments are its only parameter
+
+    def call(self, key: str, params: object, context: object) -> object:
+        """Call it with those of key, params and context that it has parameters for."""
+        if self.names is None:
+            return self.function(params)
+        given = {"key": key, "params": params, "context": context}
+        return self.function(**{name: given[name] for name in self.names})
+
+
+class PackCode:
+    """The pack's code in this process: its plugins, and the functions that its files declare."""
+
+    def __init__(self, top: str) -> None:
+        self.top = top
+        self.offered: dict[str, Offered | str] = {}
+        self.plugins: list[object] = []
+        self.manager: Any = None
+
+    def load(self, targets: dict[str, list[str]]) -> dict[str, object]:
+        """Load the plugins and every declared function; return what there is, for the host to compare."""
+        points = list(read_entry_points(self.top))
+        self.plugins = [load_object(target) for _, target in points]
+        self.manager = make_manager(self.plugins, [name for name, _ in points])
+        folders = self.find_folders()
+        for key, (module, function) in targets.items():
+            self.offered[key] = find_function(module, function)
+        offers = {key: found if isinstance(found, str) else "" for key, found in self.offered.items()}
+        return {
+            "python": sys.version.split()[0],
+            "offers": offers,
+            "folders": folders,
+            "plugins": [name for name, _ in points],
+        }
+
+    def find_folders(self) -> list[str] | None:
+        """Ask the plugins for their skills' folders; None where none of them answers."""
+        if self.manager is not None and self.manager.hook.market_skills.get_hookimpls():
+            return sorted({self.place(None, one) for found in self.manager.hook.market_skills() for one in found or ()})
+        asked = [plugin for plugin in self.plugins if callable(getattr(plugin, HOOK_SKILLS, None))]
+        if not asked:
+            return None
+        return sorted({self.place(plugin, one) for plugin in asked for one in plugin.market_skills() or ()})  # type: ignore[attr-defined]
+
+    def place(self, plugin: object, folder: object) -> str:
+        """Return a folder as a path inside the pack; a relative one is seen from the plugin's package."""
+        path = os.fspath(folder)  # type: ignore[call-overload]
+        if not os.path.isabs(path):  # noqa: PTH117
+            module = plugin if isinstance(plugin, ModuleType) else sys.modules.get(getattr(plugin, "__module__", ""))
+            base = os.path.dirname(getattr(module, "__file__", "") or self.top)  # noqa: PTH120
+            path = os.path.join(base, path)  # noqa: PTH118
+        return os.path.relpath(path, self.top)
+
+    def run(self, request: dict[str, Any], params: object) -> object:
+        """Make one call."""
+        key = request["key"]
+        offered = self.offered.get(key) or find_function(*request["target"])
+        if isinstance(offered, str):
+            raise LookupError(offered)
+        context = SimpleNamespace(key=key, **request["context"])
+        if (
+            request["target"][1] == HOOK_EXECUTE
+            and self.manager is not None
+            and self.manager.hook.market_execute.get_hookimpls()
+        ):
+            return self.manager.hook.market_execute(key=key, params=params, context=context)
+        return offered.call(key, params, context)
+
+
+def read_entry_points(top: str) -> Iterator[tuple[str, str]]:
+    """Yield name and target of each plugin that the wheel declares."""
+    for name in sorted(os.listdir(top)):
+        if name.endswith(".dist-info"):
+            group = ""
+            with open(f"{top}/{name}/entry_points.txt", encoding="utf-8") as lines:  # noqa: PTH123
+                for line in map(str.strip, lines):
+                    if line.startswith("["):
+                        group = line.strip("[]").strip()
+                    elif group == GROUP and "=" in line and not line.startswith(("#", ";")):
+                        yield line.partition("=")[0].strip(), line.partition("=")[2].strip()
+
+
+def load_object(target: str) -> object:
+    """Import what `module` or `module:attribute` names."""
+    module, _, attribute = target.partition(":")
+    found: object = importlib.import_module(module)
+    for name in filter(None, attribute.split(".")):
+        found = getattr(found, name)
+    return found
+
+
+def market_skills() -> list[str]:
+    """Return the folders with the plugin's skills: paths, relative ones seen from the plugin's package."""
+    return []
+
+
+def market_execute(key: str, params: object, context: object) -> object:
+    """Run the skill `key` with its arguments and return its result; None says that it isn't this plugin's."""
+    return None
+
+
+class ModuleSpec:
+    """Holds both specifications for pluggy, which reads them off an object."""
+
+    def __init__(self, skills: object, execute: object) -> None:
+        self.market_skills = skills
+        self.market_execute = execute
+
+
+def make_manager(plugins: list[object], names: list[str]) -> Any:
+    """Register the plugins with pluggy, which checks their hooks' arguments; None where the pack doesn't use pluggy."""
+    pluggy: Any = sys.modules.get("pluggy")
+    if pluggy is None:
+        return None
+    specified = pluggy.HookspecMarker("market")
+    manager = pluggy.PluginManager("market")
+    manager.add_hookspecs(ModuleSpec(specified(market_skills), specified(firstresult=True)(market_execute)))
+    for plugin, name in zip(plugins, names, strict=True):
+        manager.register(plugin, name=name)
+    manager.check_pending()
+    return manager
+
+
+def find_function(module: str, function: str) -> Offered | str:
+    """Return a declared function, or in words why it isn't there."""
+    try:
+        found = getattr(importlib.import_module(module), function, None)
+    except BaseException as error:  # a module may even exit when it is imported
+        traceback.print_exc()
+        return f"its module {module} can't be imported: {describe(error)}"
+    if not callable(found):
+        return f"its module {module} has no function {function!r}"
+    names = parameter_names(found)
+    if set(names) <= set(ARGUMENTS):
+        return Offered(found, names)
+    if len(names) == 1:
+        return Offered(found, None)
+    return f"its function {module}:{function} takes {', '.join(names)}; a skill's function takes any of {', '.join(ARGUMENTS)}"
+
+
+def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of a function's parameters, without those that have a default and aren't ours."""
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        code = function.__code__
+        count = code.co_argcount + code.co_kwonlyargcount
+        optional = len(function.__defaults__ or ())
+        names = code.co_varnames[:count]
+        required = (
+            *names[: code.co_argcount - optional],
+            *(n for n in names[code.co_argcount :] if n not in (function.__kwdefaults__ or {})),
+        )
+        return tuple(name for name in names if name in required or name in ARGUMENTS)
+    inspect = importlib.import_module("inspect")  # rarely needed, and slow to load
+    found = inspect.signature(function).parameters.values()
+    return tuple(
+        p.name
+        for p in found
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and (p.default is p.empty or p.name in ARGUMENTS)
+    )
+
+
+def describe(error: BaseException) -> str:
+    """Put an exception into one line."""
+    if isinstance(error, SystemExit):
+        return f"it called exit({error.code!r})"
+    text = str(error)[:MAX_ERROR_CHARACTERS]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def answer(code: PackCode, request: dict[str, Any], args: bytes) -> tuple[str, str, bytes]:
+    """Run one call and return kind, error and the result's JSON."""
+    try:
+        result = code.run(request, json.loads(args))
+    except BaseException as error:  # whatever the pack raises is the call's outcome, not this process's end
+        traceback.print_exc()
+        return "failed", f"it raised {describe(error)}" if not isinstance(error, SystemExit) else describe(error), b""
+    try:
+        body = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return "failed", f"its result is not JSON: {error}", b""
+    if len(body) > request["result_limit"]:
+        return "failed", f"the result is too large: {len(body)} bytes, at most {request['result_limit']} are taken", b""
+    return "ok", "", body
+
+
+def end_children() -> None:
+    """Kill what a call left running: nothing of a call outlives it. As subreaper we are the parent of all that went away."""
+    for _ in range(KILL_ROUNDS):
+        try:
+            ended, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not ended:
+            for task in os.listdir("/proc/self/task"):
+                kill_children(f"/proc/self/task/{task}/children")
+            time.sleep(KILL_PAUSE_SECONDS)
+
+
+def kill_children(listing: str) -> None:
+    """Kill the processes that the kernel lists as a thread's children."""
+    try:
+        with open(listing, encoding="ascii") as file:  # noqa: PTH123
+            pids = file.read().split()
+    except OSError:
+        return
+    for pid in pids:
+        try:
+            os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            continue
+
+
+class Surroundings:
+    """Environment and working folder of the calls, changed only where they differ from the last call's."""
+
+    def __init__(self, top: str) -> None:
+        self.top = top
+        self.environment: dict[str, str] = {}
+
+    def enter(self, request: dict[str, Any]) -> None:
+        """Give the next call what its skill's manifest allows, as a process of its own would get it."""
+        if request["environment"] != self.environment or os.environ != self.environment:
+            self.environment = request["environment"]
+            os.environ.clear()
+            os.environ.update(self.environment)
+        os.chdir(f"{self.top}/{request['folder']}")
+
+
+def prepare(pack: int) -> str:
+    """Make the pack's open directory the place from which code comes, whatever stands under its path by now."""
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+    os.set_inheritable(pack, True)
+    top = f"/proc/self/fd/{pack}"
+    loaders = (
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+        (PackLoader, importlib.machinery.SOURCE_SUFFIXES),
+    )
+
+    def find_in_pack(path: str) -> importlib.machinery.FileFinder:
+        if not path.startswith(top):
+            raise ImportError(path)
+        return importlib.machinery.FileFinder(path, *loaders)
+
+    sys.path_hooks.insert(0, find_in_pack)
+    sys.path += [top, f"{top}/.site"]
+    os.environ.clear()
+    os.chdir(top)
+    return top
+
+
+def reply(descriptor: int, header: dict[str, object], body: bytes = b"") -> None:
+    """Write a header line and the body behind it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue
+    message = memoryview(json.dumps({**header, "size": len(body)}).encode() + b"\n" + body)
+    while message:
+        message = message[os.write(descriptor, message) :]
+
+
+def serve(requests: int, replies: int, pack: int) -> None:
+    """Load the pack, then answer calls until the host closes its end."""
+    importlib.import_module("ctypes").CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    top = prepare(pack)
+    stream = open(requests, "rb", closefd=False)  # noqa: SIM115
+    code, surroundings, own = PackCode(top), Surroundings(top), os.getpid()
+    hello = json.loads(stream.readline() or b"null")
+    if hello is None:
+        return
+    try:
+        found = code.load(hello["targets"])
+    except BaseException as error:  # whatever a module does when it is imported
+        traceback.print_exc()
+        reply(replies, {"kind": "failed", "error": describe(error)})
+        return
+    if os.getpid() == own:
+        reply(replies, {"kind": "hello", "id": 0, **found})
+        serve_calls(stream, replies, code, surroundings, own)
+
+
+def serve_calls(stream: BinaryIO, replies: int, code: PackCode, surroundings: Surroundings, own: int) -> None:
+    """Answer one call after the other."""
+    while header := stream.readline():
+        request = json.loads(header)
+        args = stream.readline()
+        surroundings.enter(request)
+        kind, error, body = answer(code, request, args)
+        if os.getpid() != own:
+            os._exit(1)  # a copy of us that the call forked, and that came back from it
+        end_children()
+        reply(replies, {"kind": kind, "error": error, "id": request["id"]}, body)
