@@ -48,6 +48,8 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             _entry("rollback", "Go back to the release before, without a network."),
             _entry("lock", "Write market.lock: exactly what is installed."),
             _entry("sync", "Make a root equal market.lock."),
+            _entry("export", "Put packs and what they require into one file.", "export_packs"),
+            _entry("import", "Install the packs of such a file, without a network.", "import_packs"),
         ),
     ),
     (

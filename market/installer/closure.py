@@ -48,12 +48,16 @@ def order_newest(requirements: Sequence[Requirement], given: Sequence[Arrival] =
     return Order(tuple(Wish(one, Prefer.NEWEST) for one in requirements), tuple(given), follow)
 
 
-def find_closure(root: Root, indexes: Indexes, order: Order, policy: Policy) -> tuple[Pick, ...]:
-    """Return the releases that an order comes to in a root, those that stay as they are among them. Nothing is downloaded."""
+def find_closure(root: Root | None, indexes: Indexes, order: Order, policy: Policy) -> tuple[Pick, ...]:
+    """Return the releases that an order comes to in a root, those that stay as they are among them. Nothing is downloaded.
+
+    Without a root nothing is installed yet.
+    """
     _check_given(order.given)
     given = {str(arrival.verified.name): _given_candidate(arrival) for arrival in order.given}
     wishes = (*order.wishes, *(Wish(Requirement(arrival.verified.name)) for arrival in order.given))
-    installed = {str(receipt.name): _installed_candidate(root, receipt) for receipt in load_receipts(root)}
+    receipts = load_receipts(root) if root else ()
+    installed = {str(receipt.name): _installed_candidate(root, receipt) for receipt in receipts if root}
     return resolve(Question(wishes, installed, given, order.follow), indexes.document, policy)
 
 

@@ -67,7 +67,7 @@ class Lock:
 def lock_receipt(receipt: Receipt) -> LockedPack:
     """Return the entry of an installed pack. Where an index has the archive isn't kept: the index says it when it is asked."""
     origin = receipt.origin
-    if origin.kind == "index":
+    if origin.index:
         origin = Origin(origin.kind, "", origin.index)
     return LockedPack(
         receipt.pack_name,

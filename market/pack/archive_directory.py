@@ -55,14 +55,20 @@ class Directory:
     comment: bytes = b""
 
 
-def read_directory(stream: BinaryIO, *, max_comment_bytes: int = 0, max_rows: int = MAX_FILES) -> Directory:
+def read_directory(
+    stream: BinaryIO,
+    *,
+    max_comment_bytes: int = 0,
+    max_rows: int = MAX_FILES,
+    max_archive_bytes: int = MAX_ARCHIVE_BYTES,
+) -> Directory:
     """Find the end record and read the directory that it points to; raises `Untrusted`.
 
     The record is the last 22 bytes. Only for foreign archives a comment may follow it, up to `max_comment_bytes`.
     """
     size = stream.seek(0, 2)
-    if size > MAX_ARCHIVE_BYTES:
-        raise _refuse("archive-too-large", f"the archive has {size:,} bytes, more than {MAX_ARCHIVE_BYTES:,}")
+    if size > max_archive_bytes:
+        raise _refuse("archive-too-large", f"the archive has {size:,} bytes, more than {max_archive_bytes:,}")
     stream.seek(max(size - END.size, 0))
     end, comment_text = stream.read(END.size), b""
     if len(end) < END.size or not end.startswith(END_SIGNATURE):

@@ -17,7 +17,7 @@ from market.pack.archive_rows import check_rows
 from market.pack.paths import check_path, find_collisions
 from market.pack.rules import make_problem
 from market.pack.source import SourceFile
-from market.pack.zip_format import LOCAL, Entry, dump_local
+from market.pack.zip_format import LOCAL, PACK_LIMITS, Entry, Limits, dump_local
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +29,13 @@ MAX_PROBLEMS = 50
 MAX_BYTES_IN_MEMORY = 1 << 20
 
 
-def read_archive(stream: BinaryIO) -> Source:
+def read_archive(stream: BinaryIO, limits: Limits = PACK_LIMITS) -> Source:
     """Return the tree in a canonical archive. `stream` must be seekable and stay open as long as the tree is read.
 
     Raises `Untrusted` with a problem for each hazard. What the tree then reads is checked too, and may raise the same.
     """
-    directory = read_directory(stream)
-    entries, problems = check_rows(directory)
+    directory = read_directory(stream, max_rows=limits.files, max_archive_bytes=limits.archive_bytes)
+    entries, problems = check_rows(directory, max_file_bytes=limits.file_bytes)
     names = [entry.name.decode("utf-8", "surrogateescape") for entry in entries]
     problems.extend(problem for name in names for problem in check_path(name))
     problems.extend(find_collisions(names))

@@ -32,13 +32,13 @@ _UNIX = 3
 _LARGE_SIZE = 0xFFFFFFFF
 
 
-def check_rows(directory: Directory) -> tuple[list[Entry], list[Problem]]:
+def check_rows(directory: Directory, *, max_file_bytes: int = MAX_FILE_BYTES) -> tuple[list[Entry], list[Problem]]:
     """Return the entries as rows describe them, with every deviation from the canonical form."""
     problems = [
         make_problem(rule, text, path)
         for row in directory.rows
         for path in (_show(row.name),)
-        for rule, text in _find_faults(row, path)
+        for rule, text in _find_faults(row, path, max_file_bytes)
     ]
     problems.extend(_check_order([row.name for row in directory.rows]))
     entries = [
@@ -47,7 +47,7 @@ def check_rows(directory: Directory) -> tuple[list[Entry], list[Problem]]:
     return entries, problems
 
 
-def _find_faults(row: Row, path: str) -> Iterator[tuple[str, str]]:
+def _find_faults(row: Row, path: str, max_file_bytes: int) -> Iterator[tuple[str, str]]:
     if row.flags & FLAGS_ENCRYPTED:
         yield "archive-encrypted", f"{path!r} is encrypted"
     if row.flags & FLAG_DESCRIPTOR:
@@ -62,8 +62,8 @@ def _find_faults(row: Row, path: str) -> Iterator[tuple[str, str]]:
         yield "archive-zip64", f"{path!r} has a zip64 size"
     elif row.method == STORED and row.size != row.stored_size:
         yield "archive-size", f"{path!r} claims {row.size} bytes and stores {row.stored_size}"
-    elif row.size > MAX_FILE_BYTES:
-        yield "archive-file-too-large", f"{path!r} has {row.size:,} bytes, more than {MAX_FILE_BYTES:,}"
+    elif row.size > max_file_bytes:
+        yield "archive-file-too-large", f"{path!r} has {row.size:,} bytes, more than {max_file_bytes:,}"
     yield from _find_type_faults(row, path)
     yield from _find_header_faults(row, path)
 

@@ -14,10 +14,9 @@ from market.pack.rules import make_problem
 from market.pack.source import SourceFile
 from market.pack.zip_format import (
     END,
-    MAX_ARCHIVE_BYTES,
-    MAX_FILE_BYTES,
-    MAX_FILES,
+    PACK_LIMITS,
     Entry,
+    Limits,
     dump_central,
     dump_end,
     dump_local,
@@ -69,28 +68,28 @@ def canonical_executables(source: Source, pack: Pack) -> frozenset[str]:
     return frozenset(entry for entry in entries if entry in paths).union(scripts)
 
 
-def write_archive(source: Source, out: BinaryIO) -> Record:
+def write_archive(source: Source, out: BinaryIO, limits: Limits = PACK_LIMITS) -> Record:
     """Write a tree with the executable bits that it states, and return its record.
 
     Raises `InvalidInput` with all problems before the first byte where names or sizes are outside the canonical form.
     """
     files = sorted(source.files(), key=lambda file: file.path.encode("utf-8", "surrogateescape"))
-    if problems := tuple(_find_problems(files)):
+    if problems := tuple(_find_problems(files, limits)):
         raise InvalidInput("this tree can't be archived", problems=problems, hint="correct the files that are named")
     entries: list[Entry] = []
     records: list[FileRecord] = []
     offset = 0
     for file in files:
-        content = _read(source, file)
+        content = _read(source, file, limits)
         entry = Entry(file.path.encode(), zlib.crc32(content), len(content), file.executable, offset)
-        _check_size(entry.end)
+        _check_size(entry.end, limits)
         out.write(dump_local(entry))
         out.write(content)
         entries.append(entry)
         records.append(FileRecord(file.path, len(content), hashlib.sha256(content).hexdigest(), file.executable))
         offset = entry.end
     directory = b"".join(map(dump_central, entries))
-    _check_size(offset + len(directory) + END.size)
+    _check_size(offset + len(directory) + END.size, limits)
     out.write(directory)
     out.write(dump_end(len(entries), len(directory), offset))
     return Record(tuple(records))
@@ -101,32 +100,32 @@ def _is_script(source: Source, path: str) -> bool:
         return stream.read(2) == b"#!"
 
 
-def _find_problems(files: Sequence[SourceFile]) -> Iterator[Problem]:
+def _find_problems(files: Sequence[SourceFile], limits: Limits) -> Iterator[Problem]:
     if not files:
         yield make_problem("archive-empty", "the tree holds no files")
-    if len(files) > MAX_FILES:
-        yield make_problem("archive-too-many", f"the tree holds {len(files):,} files, more than {MAX_FILES:,}")
+    if len(files) > limits.files:
+        yield make_problem("archive-too-many", f"the tree holds {len(files):,} files, more than {limits.files:,}")
     for file in files:
         yield from check_path(file.path)
-        if file.size > MAX_FILE_BYTES:
-            yield _too_large(file.path, file.size)
+        if file.size > limits.file_bytes:
+            yield _too_large(file.path, file.size, limits)
     yield from find_collisions(file.path for file in files)
 
 
-def _read(source: Source, file: SourceFile) -> bytes:
+def _read(source: Source, file: SourceFile, limits: Limits) -> bytes:
     """Read a file whole, not trusting the size that the tree claims."""
     with source.open(file.path) as stream:
-        content = stream.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        raise InvalidInput("this tree can't be archived", problems=(_too_large(file.path, len(content)),))
+        content = stream.read(limits.file_bytes + 1)
+    if len(content) > limits.file_bytes:
+        raise InvalidInput("this tree can't be archived", problems=(_too_large(file.path, len(content), limits),))
     return content
 
 
-def _too_large(path: str, size: int) -> Problem:
-    return make_problem("archive-file-too-large", f"{path!r} has {size:,} bytes, more than {MAX_FILE_BYTES:,}", path)
+def _too_large(path: str, size: int, limits: Limits) -> Problem:
+    return make_problem("archive-file-too-large", f"{path!r} has {size:,} bytes, more than {limits.file_bytes:,}", path)
 
 
-def _check_size(end: int) -> None:
-    if end > MAX_ARCHIVE_BYTES:
-        problem = make_problem("archive-too-large", f"the archive would have more than {MAX_ARCHIVE_BYTES:,} bytes")
+def _check_size(end: int, limits: Limits) -> None:
+    if end > limits.archive_bytes:
+        problem = make_problem("archive-too-large", f"the archive would have more than {limits.archive_bytes:,} bytes")
         raise InvalidInput("this tree can't be archived", problems=(problem,))

@@ -14,6 +14,18 @@ MAX_ARCHIVE_BYTES = 64 << 20
 MAX_FILE_BYTES = 50 << 20
 MAX_FILES = 5_000
 
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a canonical zip may be: in all, a file, and how many files. Sizes in bytes, below the format's 4 GiB."""
+
+    archive_bytes: int = MAX_ARCHIVE_BYTES
+    file_bytes: int = MAX_FILE_BYTES
+    files: int = MAX_FILES
+
+
+PACK_LIMITS = Limits()
+
 LOCAL_SIGNATURE = b"PK\x03\x04"
 CENTRAL_SIGNATURE = b"PK\x01\x02"
 END_SIGNATURE = b"PK\x05\x06"

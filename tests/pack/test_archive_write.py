@@ -10,7 +10,7 @@ import pytest
 
 from market.errors import InvalidInput
 from market.names import Digest
-from market.pack import archive_write, zip_format
+from market.pack import zip_format
 from market.pack.archive_write import canonical_executables, canonical_source, write_archive
 from market.pack.build import archive_pack
 from market.pack.inspect import Given, inspect_pack
@@ -121,24 +121,26 @@ class _Unsorted(MemorySource):
             self._files = tuple(type(file)("caf\udce9", file.size) for file in self._files)
 
 
-def test_a_file_that_grows_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_write, "MAX_FILE_BYTES", 4)
+def test_a_file_that_grows_over_the_limit_is_refused() -> None:
     with pytest.raises(InvalidInput) as caught:
-        write_archive(Lying({"a": b"abc"}), io.BytesIO())
+        write_archive(Lying({"a": b"abc"}), io.BytesIO(), zip_format.Limits(file_bytes=4))
     assert caught.value.problems[0].rule == "archive-file-too-large"
 
 
-def test_an_archive_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_write, "MAX_ARCHIVE_BYTES", 100)
+def test_an_archive_over_the_limit_is_refused() -> None:
     with pytest.raises(InvalidInput) as caught:
-        write_archive(MemorySource({"a": bytes(50), "b": bytes(50)}), io.BytesIO())
+        write_archive(
+            MemorySource({"a": bytes(50), "b": bytes(50)}), io.BytesIO(), zip_format.Limits(archive_bytes=100)
+        )
     assert caught.value.problems[0].rule == "archive-too-large"
 
 
 def test_a_pack_with_an_error_is_not_archived_and_all_is_said() -> None:
     out = io.BytesIO()
     with pytest.raises(InvalidInput) as caught:
-        archive_pack(a_source({"skill.json": a_skill_json(name="Bad", entry="nope.sh", **{"class": None})}), Given(), out)
+        archive_pack(
+            a_source({"skill.json": a_skill_json(name="Bad", entry="nope.sh", **{"class": None})}), Given(), out
+        )
     assert {problem.rule for problem in caught.value.problems} >= {"skill-name", "class-missing"}
     assert not out.getvalue()
 
