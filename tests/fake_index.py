@@ -16,7 +16,7 @@ from market.errors import Conflict, MarketError, NotFound, Refused, Unauthentica
 from market.pack.entry import resolve_entry
 from market.pack.inspect import Given
 from market.pack.record import dump_record
-from market.trust.verify import VerifiedPack, verify_archive
+from market.trust.verify import VerifiedPack, verify_archive, verify_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,11 +37,16 @@ class FakeRelease:
     state: str = "live"
     yanked_reason: str = ""
     published_at: str = PUBLISHED_AT
+    filename: str = ""
 
     @property
     def link(self) -> wire.ArchiveLink:
         return wire.ArchiveLink(
-            self.verified.archive_digest, len(self.archive), wire.blob_link(self.verified.archive_digest, depth=3)
+            self.verified.archive_digest,
+            len(self.archive),
+            wire.blob_link(self.verified.archive_digest, depth=3),
+            "wheel" if self.filename else "archive",
+            self.filename,
         )
 
 
@@ -72,18 +77,34 @@ class FakeIndex:
     def put(self, url: str, stream: BinaryIO, size: int, token: str, content_type: str) -> object:
         path, _ = self._enter("PUT", url, token)
         publisher = self._publisher(token)
-        _, _, _, name, version = path.split("/")
+        _, _, _, name, version, *filename = path.split("/")
         stream.seek(0)
         archive = stream.read()
-        assert len(archive) == size and content_type == wire.ARCHIVE_TYPE
-        verified = verify_archive(io.BytesIO(archive), Given(name=name, version=version))
-        return _through_json(self._publish(publisher, verified, archive))
+        assert len(archive) == size and content_type == (wire.FILE_TYPE if filename else wire.ARCHIVE_TYPE)
+        if filename:
+            verified = verify_wheel(io.BytesIO(archive), filename[0])
+        else:
+            verified = verify_archive(io.BytesIO(archive), Given(name=name, version=version))
+        return _through_json(self._publish(publisher, verified, archive, *filename))
 
     def post_json(self, url: str, body: object, token: str = "") -> object:
-        raise NotFound(f"nothing takes a POST at {url}")
+        path, _ = self._enter("POST", url, token)
+        assert isinstance(body, dict)
+        return self._change_state(path, token, "yanked", body["reason"])
 
     def delete_json(self, url: str, token: str = "") -> object:
-        raise NotFound(f"nothing takes a DELETE at {url}")
+        path, _ = self._enter("DELETE", url, token)
+        return self._change_state(path, token, "live", "")
+
+    def _change_state(self, path: str, token: str, state: str, reason: str) -> object:
+        self._publisher(token)
+        _, _, _, name, version, _ = path.split("/")
+        release = next((one for one in self.releases.get(name, {}).values() if str(one.verified.version) == version), None)
+        if release is None:
+            raise NotFound(f"there is no release {version} of {name}")
+        changed = (release.state, release.yanked_reason) != (state, reason)
+        release.state, release.yanked_reason = state, reason
+        return _through_json(wire.Yanked(name, version, state, reason, changed))
 
     def add(self, archive: bytes, *, publisher: str = "alice", version: str = "") -> VerifiedPack:
         """Publish an archive without asking for a token."""
@@ -106,14 +127,14 @@ class FakeIndex:
             raise Unauthenticated("publishing needs a token", hint="log in")
         return self.tokens[token]
 
-    def _publish(self, publisher: str, verified: VerifiedPack, archive: bytes) -> wire.Published:
+    def _publish(self, publisher: str, verified: VerifiedPack, archive: bytes, filename: str = "") -> wire.Published:
         if self.owners.setdefault(verified.name, publisher) != publisher:
             raise Refused(f"{verified.name} belongs to {self.owners[verified.name]}")
         versions = self.releases.setdefault(verified.name, {})
         same = versions.get(verified.version.canonical)
         if same is not None and same.verified.tree_digest != verified.tree_digest:
             raise Conflict(f"{verified.name} {verified.version} is there with another tree", hint="raise the version")
-        created = versions.setdefault(verified.version.canonical, FakeRelease(verified, archive)) is not same
+        created = versions.setdefault(verified.version.canonical, FakeRelease(verified, archive, filename=filename)) is not same
         url = wire.release_path(verified.name, verified.version.text)
         return wire.Published(
             verified.name, verified.version.text, publisher, verified.tree_digest, verified.archive_digest, url, created

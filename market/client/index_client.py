@@ -55,6 +55,21 @@ class IndexClient:
         url = self.url + wire.publish_path(quote(name), quote(version))
         return self._parse(wire.Published, self._transport.put(url, stream, size, self._token, wire.ARCHIVE_TYPE), url)
 
+    def publish_file(self, name: str, version: str, filename: str, stream: BinaryIO, size: int) -> wire.Published:
+        """Send a wheel or an sdist. The same bytes again are a success with `created` False; others of this name are `Conflict`."""
+        url = self.url + wire.file_publish_path(quote(name), quote(version), quote(filename))
+        return self._parse(wire.Published, self._transport.put(url, stream, size, self._token, wire.FILE_TYPE), url)
+
+    def yank(self, name: str, version: str, reason: str) -> wire.Yanked:
+        """Yank a release, for a reason that may be empty."""
+        url = self.url + wire.yank_path(quote(name), quote(version))
+        return self._parse(wire.Yanked, self._transport.post_json(url, {"reason": reason}, self._token), url)
+
+    def unyank(self, name: str, version: str) -> wire.Yanked:
+        """Take a yank back."""
+        url = self.url + wire.yank_path(quote(name), quote(version))
+        return self._parse(wire.Yanked, self._transport.delete_json(url, self._token), url)
+
     def whoami(self) -> wire.WhoAmI:
         """Return whose token this is; raises `Unauthenticated` for a bad one."""
         return self._get(wire.WhoAmI, wire.whoami_path())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DOCUMENT_TYPE = "application/json"
 ARCHIVE_TYPE = "application/zip"
+FILE_TYPE = "application/octet-stream"
 PROBLEM_TYPE = "application/problem+json"
 
 
@@ -155,7 +156,10 @@ class PackList:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The answer to a publish. `created` is False when the same tree already stood under this version."""
+    """The answer to a publish. `created` is False when the same tree already stood under this version.
+
+    `findings` is what the scans of the index's plugins saw, and stopped nothing.
+    """
 
     name: str
     version: str
@@ -165,6 +169,7 @@ class Published:
     url: str
     created: bool
     problems: tuple[dict[str, Any], ...] = ()
+    findings: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`market publish`: publish folders to an index."""
+"""`market publish`: publish folders, wheels and sdists to an index."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import click
 from market.cli.allowed_secrets import allow_secret_option, parse_allowed
 from market.cli.building import build_folder, check_publishable, parse_given, review_draft, warning_lines
 from market.cli.command import command, dry_run_option, given_options, index_options
+from market.cli.distributions import is_distribution, open_distribution, publish_distribution
 from market.cli.network import open_index
 from market.cli.publishing import AUTO, choose_version, publish_draft
 from market.cli.targets import existing_path
 from market.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from market.cli.distributions import FilePublication
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.cli.publishing import Publication
 
 VERSION_RULES = frozenset({"version-missing"})
 
@@ -39,15 +42,24 @@ def publish(
     token: str,
     dry_run: bool,
 ) -> None:
-    r"""Publish folders to an index. All are checked before the first is sent; what is there already is left as it is.
+    r"""Publish folders, wheels and sdists to an index. All are checked before the first is sent; what is there is left as it is.
 
-    `--version auto` takes the next patch number where the files changed.
+    A wheel is a pack if it has an entry point of the group market.skills; an sdist is kept for download. `--version auto` takes the
+    next patch number where a folder's files changed.
 
     \b
     Examples:
       market publish ./my-pack
       market publish skills/* --version auto --dry-run
+      market publish dist/*
     """
+    found = [existing_path(path) for path in paths]
+    files, folders = (
+        [path for path in found if is_distribution(path)],
+        [path for path in found if not is_distribution(path)],
+    )
+    if files and (name or version):
+        raise InvalidInput(f"{files[0]} says its own name and version", hint="leave out --name and --version")
     if name and len(paths) > 1:
         raise InvalidInput(
             "--name can't name several packs", hint="publish them one by one, or write the names into their manifests"
@@ -56,16 +68,21 @@ def publish(
     given = parse_given(name, "" if auto else version)
     client = open_index(market, market.settings.index(index, token))
     with ExitStack() as stack:
-        opened = [stack.enter_context(build_folder(existing_path(path), given)) for path in paths]
+        distributions = [stack.enter_context(open_distribution(path)) for path in files]
+        opened = [stack.enter_context(build_folder(path, given)) for path in folders]
         drafts = [review_draft(draft, parse_allowed(allow_secret)) for draft in opened]
         for draft in drafts:
             check_publishable(draft, VERSION_RULES if auto else frozenset())
-            for line in warning_lines(draft.problems):
+        for problems in (*(file.problems for file in distributions), *(draft.problems for draft in drafts)):
+            for line in warning_lines(problems):
                 output.remark(line)
         with output.progress(f"publishing to {client.url}"):
-            done = [
-                publish_draft(client, draft, choose_version(client, draft, auto=auto), dry_run=dry_run)
-                for draft in drafts
+            done: list[FilePublication | Publication] = [
+                *(publish_distribution(client, file, dry_run=dry_run) for file in distributions),
+                *(
+                    publish_draft(client, draft, choose_version(client, draft, auto=auto), dry_run=dry_run)
+                    for draft in drafts
+                ),
             ]
         listed = [f"  {file.path}  {file.size} B" for draft in drafts if dry_run for file in draft.built.record.files]
         output.done(
