@@ -39,6 +39,11 @@ class Home:
         return self.path / "cache" / "archives"
 
     @property
+    def newest(self) -> Path:
+        """The newest releases that were seen on indexes: a memory, which may be deleted."""
+        return self.path / "cache" / "newest.json"
+
+    @property
     def skills(self) -> Path:
         """The root that install and host use when none is named."""
         return self.path / "skills"

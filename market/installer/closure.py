@@ -89,11 +89,11 @@ def _given_candidate(arrival: Arrival) -> Candidate:
 
 
 def _installed_candidate(root: Root, receipt: Receipt) -> Candidate:
-    requires = _load_requires(root, receipt.name)
+    requires = load_requires(root, receipt.name)
     return Candidate(receipt.name, receipt.version, receipt.publisher, requires, Standing.INSTALLED)
 
 
-def _load_requires(root: Root, name: str) -> tuple[Requirement, ...]:
+def load_requires(root: Root, name: str) -> tuple[Requirement, ...]:
     """Return what an installed pack requires, as its tree says; one that can't be read requires nothing."""
     try:
         descriptor = lease_directory(root.tree(name))

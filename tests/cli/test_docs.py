@@ -60,13 +60,19 @@ def used(shell: Shell) -> Shell:
         ("show", ["my-pack"]),
         ("install", ["my-pack"]),
         ("list", []),
+        ("outdated", []),
+        ("verify", []),
+        ("pin", ["my-pack", "--reason", "x"]),
+        ("disable", ["my-pack"]),
+        ("enable", ["my-pack"]),
+        ("why", ["my-pack"]),
         ("run", ["./my-pack"]),
         ("whoami", []),
         ("logout", []),
     ],
 )
 def test_the_fields_of_a_document_are_those_on_the_page(used: Shell, command: str, arguments: list[str]) -> None:
-    if command == "list":
+    if command in ("list", "outdated", "verify", "pin", "disable", "enable", "why"):
         used("install", "my-pack")
     document = used(command, *arguments, "--json").json
     fields = set(document) | {field for row in document.get("items", [])[:1] for field in row}

@@ -49,7 +49,7 @@ def test_a_folder_and_an_archive_are_installed_by_path(shell: Shell) -> None:
     shell("archive", "two")
     assert shell("install", "./one", "two-1.0.0.zip", "--json").json["items"][1]["origin"]["kind"] == "archive"
     rows = shell("list", "--json").json["items"]
-    assert [(row["name"], row["state"], row["index"]) for row in rows] == [("one", "intact", ""), ("two", "intact", "")]
+    assert [(row["name"], row["state"], row["index"]) for row in rows] == [("one", "live", ""), ("two", "live", "")]
 
 
 def test_a_bare_name_is_never_a_folder_but_the_hint_names_it(shell: Shell) -> None:

@@ -57,7 +57,23 @@ def test_help_and_version_load_no_room(arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["list", "run", "new", "check", "archive", "audit", "uninstall", "logout", "completion"]
+    "command",
+    [
+        "list",
+        "verify",
+        "pin",
+        "why",
+        "enable",
+        "disable",
+        "run",
+        "new",
+        "check",
+        "archive",
+        "audit",
+        "uninstall",
+        "logout",
+        "completion",
+    ],
 )
 def test_commands_without_the_network_load_no_http_library(command: str) -> None:
     names = imported_by(command, "--help")

@@ -1,55 +1,116 @@
-"""`market list`: what is installed, root by root."""
+"""`market list`: what stands in the roots, root by root."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from market.cli.command import command
+from market.cli.newest import find_newer, load_newest
 from market.cli.roots import chosen_roots, root_option
+from market.cli.standing import BEHIND, find_standings
 from market.cli.text import table_lines
-from market.installer.listing import list_installed
+from market.installer.pins import load_pins
 
 if TYPE_CHECKING:
     from market.cli.market import Market
+    from market.cli.newest import Newest
     from market.cli.output import Output
-    from market.installer.listing import Installed
+    from market.cli.standing import HostLook, PackStanding
+    from market.installer.pins import Pin
     from market.installer.receipt import Receipt
-    from market.installer.root import Root
 
-RECEIPT_FIELDS = ("version", "publisher", "index", "origin", "tree_digest", "installed_at")
+RECEIPT_FIELDS = ("publisher", "index", "origin", "tree_digest", "installed_at", "accepted_at")
 
 
 @command("list")
 @root_option
 def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
-    r"""List the installed packs with their state: intact, edited since the install, missing, or broken.
+    r"""List the packs and how each stands, and folders with skills that somebody put there.
+
+    \b
+    live        its skills can be called
+    edited      changed since its install; skills that only read still load
+    held        changed since its install, so that what changes things is held: see `market verify`
+    shadowed    another one has the name; call it as pack:skill
+    disabled    somebody switched it off
+    ineligible  this machine lacks what it needs
+    invalid     it doesn't load: see `market check`
+    behind      `market outdated` saw a newer release
+    unmanaged   Market didn't install it
+    missing     its directory is gone; broken: its receipt can't be read
+
+    Where a running host serves the root, its word counts. No network is asked.
 
     \b
     Examples:
       market list
       market list --root /srv/skills --json
     """
-    rows = [_document(root, installed) for root in chosen_roots(market, roots) for installed in list_installed(root)]
-    cells = [(row["name"], row["version"], row["state"], row["index"] or row["origin"], row["path"]) for row in rows]
-    lines = table_lines(("NAME", "VERSION", "STATE", "FROM", "PATH"), cells) if rows else ["nothing is installed"]
-    output.answer({"items": rows, "total": len(rows)}, lines)
+    chosen = chosen_roots(market, roots)
+    standings, looks = find_standings(market, chosen)
+    newest, pins = load_newest(market.home), {root.path: load_pins(root) for root in chosen}
+    rows = [_document(row, newest, pins[row.root.path].get(row.name)) for row in standings]
+    hosts = [{"url": look.url, "root": look.root, "trouble": look.trouble} for look in looks]
+    output.answer({"items": rows, "total": len(rows), "hosts": hosts}, _lines(rows, looks))
 
 
-def _document(root: Root, installed: Installed) -> dict[str, Any]:
-    receipt = installed.receipt
-    known = (
-        _receipt_document(receipt) if receipt else {**dict.fromkeys(RECEIPT_FIELDS, ""), "trouble": installed.trouble}
-    )
-    place = {"root": str(root.path), "path": str(installed.path), "edited_files": list(installed.edited_files)}
-    return {"name": installed.name, "state": str(installed.state), **known, **place}
+def _document(row: PackStanding, newest: Newest, pin: Pin | None) -> dict[str, Any]:
+    newer = find_newer(newest, row.receipt) if row.receipt else None
+    return {
+        "name": row.name,
+        "version": row.version,
+        "state": BEHIND if newer is not None and row.state == "live" else row.state,
+        "tree": str(row.tree),
+        "newer": newer.text if newer else "",
+        "pinned": pin.version.text if pin else "",
+        **(_receipt_document(row.receipt) if row.receipt else dict.fromkeys(RECEIPT_FIELDS, "")),
+        "root": str(row.root.path),
+        "path": str(row.root.tree(row.name)),
+        "edited_files": list(row.edited_files),
+        "skills": [{"key": key, "state": state} for key, state in row.skills],
+        "host": row.host,
+        "host_version": row.host_version,
+        "trouble": row.trouble,
+    }
 
 
 def _receipt_document(receipt: Receipt) -> dict[str, Any]:
     return {
-        "version": receipt.version.text,
         "publisher": receipt.publisher,
         "index": receipt.origin.index,
         "origin": f"{receipt.origin.kind} {receipt.origin.location}",
         "tree_digest": receipt.tree_digest,
         "installed_at": receipt.installed_at.isoformat(),
+        "accepted_at": receipt.accepted.at.isoformat() if receipt.accepted else "",
     }
+
+
+def _lines(rows: list[dict[str, Any]], looks: tuple[HostLook, ...]) -> list[str]:
+    troubles = [f"the host at {look.url} can't be asked: {look.trouble}" for look in looks if look.trouble]
+    if not rows:
+        return ["nothing is installed", *troubles]
+    cells = [
+        (row["name"], row["version"], row["state"], row["index"] or row["origin"] or "-", row["path"]) for row in rows
+    ]
+    return [
+        *table_lines(("NAME", "VERSION", "STATE", "FROM", "PATH"), cells),
+        *(line for row in rows for line in _remarks(row)),
+        *troubles,
+    ]
+
+
+def _remarks(row: dict[str, Any]) -> list[str]:
+    """Return what one word can't say: which skills stand otherwise than their pack, pins, newer releases, hosts that lag."""
+    name, odd = row["name"], [one for one in row["skills"] if one["state"] not in ("live", row["state"])]
+    odd += [one for one in row["skills"] if ":" in one["key"] and one["state"] == row["state"] == "shadowed"]
+    return [
+        *(f"{name}: {one['key']} is {one['state']}" for one in odd),
+        *([f"{name}: pinned to {row['pinned']}"] if row["pinned"] else []),
+        *([f"{name}: {row['newer']} is on the index"] if row["newer"] else []),
+        *(
+            [f"{name}: the host at {row['host']} shows {row['host_version'] or 'nothing of it'}"]
+            if row["host_version"] is not None
+            else []
+        ),
+        *([f"{name}: {row['trouble']}"] if row["trouble"] else []),
+    ]

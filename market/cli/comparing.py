@@ -1,0 +1,66 @@
+"""Installed packs against what their indexes say now: a row for each. Nothing is changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from market.cli.network import open_index
+from market.errors import MarketError, NotFound
+from market.installer.pins import load_pins
+from market.resolve.choose import try_version
+
+if TYPE_CHECKING:
+    from market.cli.market import Market
+    from market.client.index_client import IndexClient
+    from market.client.wire import PackDocument, ReleaseSummary
+    from market.installer.receipt import Receipt
+    from market.installer.root import Root
+
+CURRENT, NEWER, GONE, CHANGED, UNKNOWN = "current", "outdated", "gone", "changed", "unknown"
+
+
+def compare(market: Market, clients: dict[str, IndexClient], root: Root, receipt: Receipt) -> dict[str, Any]:
+    """Ask a pack's own index; an index that doesn't answer makes the row `unknown` and no error. `clients` are those opened so far."""
+    url = receipt.origin.index
+    pin = load_pins(root).get(receipt.pack_name)
+    row: dict[str, Any] = {
+        "name": receipt.name,
+        "pack": receipt.pack_name,
+        "version": receipt.version.text,
+        "newest": "",
+        "status": UNKNOWN,
+        "note": "",
+        "pinned": pin.version.text if pin else "",
+        "index": url,
+        "root": str(root.path),
+    }
+    try:
+        if url not in clients:
+            clients[url] = open_index(market, market.settings.index_at(url))
+        document = clients[url].pack(receipt.pack_name)
+    except NotFound:
+        return {**row, "status": GONE, "note": "the index no longer knows the pack"}
+    except MarketError as error:
+        return {**row, "note": error.message}
+    status, note = _judge(receipt, document)
+    return {**row, "newest": document.latest, "status": status, "note": note}
+
+
+def _judge(receipt: Receipt, document: PackDocument) -> tuple[str, str]:
+    own = next((one for one in document.releases if try_version(one.version) == receipt.version), None)
+    if own is not None and own.tree_digest != receipt.release_digest:
+        return CHANGED, f"installed is {receipt.release_digest}, the index has {own.tree_digest}"
+    newest = try_version(document.latest)
+    note = _standing(own)
+    if newest is not None and newest > receipt.version:
+        return NEWER, note
+    return (GONE, note) if note else (CURRENT, "")
+
+
+def _standing(own: ReleaseSummary | None) -> str:
+    if own is None:
+        return "the installed release is no longer on the index"
+    if own.state == "live":
+        return ""
+    reason = f": {own.yanked_reason}" if own.yanked_reason else ""
+    return f"the installed release is {own.state}{reason}"

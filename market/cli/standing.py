@@ -1,0 +1,160 @@
+"""How the packs of some roots stand: from the disk, and where a running host serves the root, from that host's registry."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from market.client.running_hosts import load_running_hosts
+from market.errors import MarketError
+from market.installer.listing import Installed, list_installed
+from market.installer.tree_state import TreeState
+from market.model import State
+from market.registry.loader import Loader
+from market.registry.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from market.cli.market import Market
+    from market.client.host_wire import SkillView
+    from market.installer.receipt import Receipt
+    from market.installer.root import Root
+
+BEHIND = "behind"
+# The first of these that holds for a pack is the word for it; what somebody must act on comes first.
+WEIGHTY_STATES = (State.HELD, State.INELIGIBLE, State.SHADOWED)
+
+
+@dataclass(frozen=True, slots=True)
+class HostLook:
+    """What one host said of one root: its skills by pack, or why it couldn't be asked."""
+
+    url: str
+    root: str
+    skills: tuple[SkillView, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PackStanding:
+    """One directory of a root. `skills` are keys with states, `host` the URL that said them, empty where the disk did.
+
+    `host_version` is the version that this host shows where it isn't the one on the disk: empty for none, None for the same.
+    """
+
+    root: Root
+    name: str
+    state: str
+    tree: TreeState
+    version: str = ""
+    receipt: Receipt | None = None
+    skills: tuple[tuple[str, str], ...] = ()
+    edited_files: tuple[str, ...] = ()
+    trouble: str = ""
+    host: str = ""
+    host_version: str | None = None
+
+
+def load_registry(roots: Iterable[Root]) -> Registry:
+    """Load what stands in some roots, in their order. What doesn't load is in the snapshot, so its log lines are dropped."""
+    logging.getLogger("market.registry").addHandler(logging.NullHandler())
+    registry = Registry((str(root.path) for root in roots), Loader().load)
+    registry.load()
+    return registry
+
+
+def find_standings(market: Market, roots: Sequence[Root]) -> tuple[tuple[PackStanding, ...], tuple[HostLook, ...]]:
+    """Return every installed pack and every folder with skills, root by root, and what the hosts said."""
+    registry = load_registry(roots)
+    looks = ask_hosts(market, roots)
+    rows = [row for root in roots for row in _standings(registry, root, looks)]
+    return tuple(rows), looks
+
+
+def ask_hosts(market: Market, roots: Sequence[Root]) -> tuple[HostLook, ...]:
+    """Ask each running host that serves one of the roots for its skills."""
+    looks = []
+    for host in load_running_hosts(market.home):
+        served = [name for root in roots if (name := host.find_root(root.path))]
+        if not served:
+            continue
+        try:
+            # Only now: without a host there is no need for an HTTP library.
+            skills = importlib.import_module("market.cli.network").open_host(market, host.url).skills()
+        except MarketError as error:
+            looks += [HostLook(host.url, name, trouble=error.message) for name in served]
+        else:
+            looks += [HostLook(host.url, name, tuple(one for one in skills if one.root == name)) for name in served]
+    return tuple(looks)
+
+
+def judge_pack(tree: TreeState, skills: Sequence[str], *, has_dropped: bool) -> str:
+    """Return the one word for a pack, given the states of its skills and whether a manifest of it didn't load.
+
+    >>> judge_pack(TreeState.INTACT, ["live", "shadowed"], has_dropped=False)
+    'shadowed'
+    """
+    if tree in (TreeState.MISSING, TreeState.BROKEN):
+        return str(tree)
+    if has_dropped or not skills:
+        return str(State.INVALID)
+    if all(state == State.DISABLED for state in skills):
+        return str(State.DISABLED)
+    if found := next((state for state in WEIGHTY_STATES if state in skills), None):
+        return str(found)
+    return {TreeState.EDITED: State.EDITED, TreeState.UNMANAGED: State.UNMANAGED}.get(tree, State.LIVE)
+
+
+def _standings(registry: Registry, root: Root, looks: Sequence[HostLook]) -> list[PackStanding]:
+    snapshot, path = registry.snapshot, str(root.path)
+    installed = {row.name: row for row in list_installed(root)}
+    units = {unit.name: loaded for unit, loaded in snapshot.units.items() if unit.root == path}
+    skills: dict[str, list[tuple[str, str]]] = {}
+    for live in snapshot.all_skills():
+        if live.root == path:
+            skills.setdefault(live.unit[len(path) + 1 :], []).append((live.key, str(live.state)))
+    look = next((one for one in looks if not one.trouble and _is_of(one, root)), None)
+    rows = []
+    for name in sorted({*installed, *(unit for unit, loaded in units.items() if loaded.skills or loaded.dropped)}):
+        loaded = units.get(name)
+        row = _standing(root, name, installed.get(name), skills.get(name, []), bool(loaded and loaded.dropped))
+        version = row.version or (loaded.version if loaded else "")
+        pack = loaded.pack if loaded else name
+        rows.append(_as_hosted(row, pack, version, look))
+    return rows
+
+
+def _standing(
+    root: Root, name: str, installed: Installed | None, skills: list[tuple[str, str]], has_dropped: bool
+) -> PackStanding:
+    tree = installed.state if installed else TreeState.UNMANAGED
+    state = judge_pack(tree, [word for _, word in skills], has_dropped=has_dropped)
+    if installed is None:
+        return PackStanding(root, name, state, tree, skills=tuple(skills))
+    receipt = installed.receipt
+    version = receipt.version.text if receipt else ""
+    return PackStanding(
+        root, name, state, tree, version, receipt, tuple(skills), installed.edited_files, installed.trouble
+    )
+
+
+def _as_hosted(row: PackStanding, pack: str, version: str, look: HostLook | None) -> PackStanding:
+    """Return the row with what the host says of the pack: its word counts, since calls go there."""
+    row = replace(row, version=version)
+    if look is None or not row.skills:
+        return row
+    shown = [one for one in look.skills if one.pack == pack]
+    if {one.version for one in shown} != {version}:
+        other = ", ".join(sorted({one.version for one in shown if one.version != version}))
+        return replace(row, host=look.url, host_version=other)
+    skills = tuple((one.key, one.state) for one in shown)
+    state = judge_pack(row.tree, [word for _, word in skills], has_dropped=row.state == State.INVALID)
+    return replace(row, host=look.url, skills=skills, state=state)
+
+
+def _is_of(look: HostLook, root: Root) -> bool:
+    return root.path.resolve() == Path(look.root).resolve()
