@@ -63,13 +63,18 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a pack or skill needs from the machine before it can work. Empty means no condition."""
+    """What a pack or skill needs from the machine before it can work. Empty means no condition.
+
+    Of `any_bins` one is enough. `config` names settings of the host that must be set.
+    """
 
     os: tuple[str, ...] = ()
     bins: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     python: str = ""
     hosts: tuple[str, ...] = ()
+    any_bins: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,34 @@ class Command:
     timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS
 
 
+class ActivationMode(StrEnum):
+    """When a guide belongs into a prompt: always, or only when a keyword occurs in what the user wrote."""
+
+    ALWAYS = "always"
+    KEYWORD = "keyword"
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """How a guide comes into prompts (mission E8). `mode` is None where the guide doesn't say."""
+
+    mode: ActivationMode | None = None
+    keywords: tuple[str, ...] = ()
+
+
+NO_ACTIVATION = Activation()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that a guide declares (mission E8). `impl` says what it is bound to, for example `builtin:NAME`."""
+
+    name: str
+    impl: str
+    skill_class: SkillClass
+    description: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Guide:
     """The text side of a skill, from SKILL.md. `front_matter` keeps every field, known or not.
@@ -94,6 +127,9 @@ class Guide:
     marker: str
     disable_model_invocation: bool = False
     front_matter: Mapping[str, object] = field(default_factory=dict)
+    when_to_use: str = ""
+    activation: Activation = NO_ACTIVATION
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,9 @@ GUIDE_RULES: tuple[Row, ...] = (
      "there is no description, so the first paragraph was taken; other clients drop the skill", "add a description"),
     ("guide-description-long", "warning", "several clients drop a description of more than 1,024 characters", "shorten it"),
     ("field-shape", "warning", "the field has another shape than clients expect", "correct the field"),
+    ("guide-activation", "warning",
+     "a guide is activated always, or by one of its keywords; otherwise it is in every prompt",
+     "write mode: always, or mode: keyword and keywords"),
     ("guide-tool-class", "warning", "a tool's class is read, write or destructive; the strictest was taken", "correct the class"),
 )
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from market.errors import Severity
-from market.model import SkillClass
+from market.model import NO_ACTIVATION, Activation, Scope, SkillClass, Tool
 from market.pack.classes import parse_class, strictest
 from market.pack.front_matter import FrontMatter, parse_front_matter
 from market.pack.guide_name import choose_name
+from market.pack.guide_native import read_activation, read_scope, read_when_to_use
 from market.pack.rules import make_problem
 
 if TYPE_CHECKING:
@@ -42,22 +43,16 @@ class GuideManifest:
     marker: str = ""
     disable_model_invocation: bool = False
     skill_class: SkillClass = SkillClass.SAFE
+    tools: tuple[Tool, ...] = ()
+    activation: Activation = NO_ACTIVATION
+    when_to_use: str = ""
+    scope: Scope = Scope.MANAGER
     problems: tuple[Problem, ...] = ()
 
     @property
     def is_broken(self) -> bool:
         """Whether the skill can't be loaded."""
         return any(problem.severity is Severity.ERROR for problem in self.problems)
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool that a guide declares (mission E8). `impl` says what it is bound to, for example `builtin:NAME`."""
-
-    name: str
-    impl: str
-    skill_class: SkillClass
-    description: str = ""
 
 
 def parse_skill_md(
@@ -74,7 +69,9 @@ def parse_skill_md(
     description, description_problems = _choose_description(matter, file)
     version, version_place = _read_version(matter)
     tools = list(_read_tools(matter, file))
-    problems.extend((*name_problems, *description_problems, *(problem for _, problem in tools if problem)))
+    activation, activation_problems = read_activation(matter, file)
+    problems.extend((*name_problems, *description_problems, *activation_problems))
+    problems.extend(problem for _, problem in tools if problem)
     return GuideManifest(
         file,
         matter,
@@ -85,13 +82,12 @@ def parse_skill_md(
         marker=hashlib.sha256(data).hexdigest()[:MARKER_DIGITS],
         disable_model_invocation=any(_is_true(matter.fields.get(field)) for field in _HIDE_FIELDS),
         skill_class=_strictest_of([tool.skill_class for tool, _ in tools if tool]),
+        tools=tuple(tool for tool, _ in tools if tool),
+        activation=activation,
+        when_to_use=read_when_to_use(matter),
+        scope=read_scope(matter),
         problems=tuple(problems),
     )
-
-
-def read_tools(front_matter: FrontMatter) -> tuple[Tool, ...]:
-    """Return the tools that a guide declares, with their classes mapped (mission B6)."""
-    return tuple(tool for tool, _ in _read_tools(front_matter, "") if tool)
 
 
 def _choose_description(matter: FrontMatter, file: str) -> tuple[str, list[Problem]]:

@@ -11,7 +11,7 @@ from market.pack.discover import COMMAND_FILE, GUIDE_FILE
 from market.pack.entry import check_entry
 from market.pack.entry_python import check_python_entry, is_python_entry
 from market.pack.identity import Candidate
-from market.pack.needs import read_needs
+from market.pack.needs import join_needs, read_needs
 from market.pack.rules import make_problem
 from market.pack.skill_json import CommandManifest, parse_skill_json
 from market.pack.skill_md import GuideManifest, parse_skill_md
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from market.errors import Problem
-    from market.model import Needs
     from market.pack.source import Source, SourceFile
 
 
@@ -117,7 +116,15 @@ def _command_skill(manifest: CommandManifest, folder: str) -> Skill:
 
 def _guide_skill(manifest: GuideManifest, folder: str) -> Skill:
     fields = manifest.front_matter.fields
-    guide = Guide(manifest.file, manifest.marker, manifest.disable_model_invocation, fields)
+    guide = Guide(
+        manifest.file,
+        manifest.marker,
+        manifest.disable_model_invocation,
+        fields,
+        manifest.when_to_use,
+        manifest.activation,
+        manifest.tools,
+    )
     category = fields.get("category")
     skill = Skill(
         manifest.name,
@@ -125,6 +132,7 @@ def _guide_skill(manifest: GuideManifest, folder: str) -> Skill:
         manifest.description,
         folder,
         manifest.skill_class,
+        manifest.scope,
         guide=guide,
         needs=read_needs(fields.get("metadata")),
     )
@@ -142,15 +150,6 @@ def _join(command: Skill | None, guide: Skill | None) -> tuple[Skill, ...]:
             command,
             guide=guide.guide,
             skill_class=strictest(command.skill_class, guide.skill_class),
-            needs=_join_needs(command.needs, guide.needs),
+            needs=join_needs(command.needs, guide.needs),
         ),
-    )
-
-
-def _join_needs(first: Needs, second: Needs) -> Needs:
-    return replace(
-        first,
-        os=first.os or second.os,
-        bins=tuple(dict.fromkeys((*first.bins, *second.bins))),
-        env=tuple(dict.fromkeys((*first.env, *second.env))),
     )

@@ -51,6 +51,7 @@ PLACES = (
     ("guide-name-invalid", "SKILL.md", 2, 7),
     ("guide-name-missing", "SKILL.md", 1, 1),
     ("guide-name-style", "SKILL.md", 2, 7),
+    ("guide-activation", "SKILL.md", 5, 9),
     ("guide-tool-class", "SKILL.md", 7, 12),
     ("json-constant", "skill.json", 3, 22),
     ("json-deep", "skill.json", 1, 1),

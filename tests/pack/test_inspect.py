@@ -18,7 +18,9 @@ from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md, a_source
 PACK_YAML = b"name: tool-box\nversion: 1.10\nsummary: Two tools.\nlicense: MIT\nkeywords: [a, b]\n"
 
 
-def look(files: dict[str, bytes], given: Given | None = None, *, name: str = "", executables: tuple[str, ...] = ("run.sh",)) -> Inspection:
+def look(
+    files: dict[str, bytes], given: Given | None = None, *, name: str = "", executables: tuple[str, ...] = ("run.sh",)
+) -> Inspection:
     return inspect_pack(MemorySource(files, name=name, executables=frozenset(executables)), given or Given())
 
 
@@ -44,14 +46,34 @@ def test_a_good_pack_has_no_problem() -> None:
         (Given("given-name"), {"SKILL.md": a_skill_md()}, "folder", "given-name"),
         (Given("Given_Name"), {"SKILL.md": a_skill_md()}, "folder", "given-name"),
         (Given(), {"pack.yaml": PACK_YAML, "a/SKILL.md": a_skill_md()}, "folder", "tool-box"),
-        (Given(), {".claude-plugin/plugin.json": b'{"name": "plug"}', "skills/greeting/SKILL.md": a_skill_md()}, "folder", "plug"),
-        (Given(), {"openclaw.plugin.json": b'{"id": "claw"}', "skills/greeting/SKILL.md": a_skill_md()}, "folder", "claw"),
+        (
+            Given(),
+            {".claude-plugin/plugin.json": b'{"name": "plug"}', "skills/greeting/SKILL.md": a_skill_md()},
+            "folder",
+            "plug",
+        ),
+        (
+            Given(),
+            {"openclaw.plugin.json": b'{"id": "claw"}', "skills/greeting/SKILL.md": a_skill_md()},
+            "folder",
+            "claw",
+        ),
         (Given(), {"SKILL.md": a_skill_md()}, "temporary-7f3a", "greeting"),
         (Given(), {"deep/down/SKILL.md": a_skill_md()}, "folder", "greeting"),
         (Given(), {"skill.json": a_skill_json(name="disk_cleaner"), "run.sh": RUN_SCRIPT}, "folder", "disk-cleaner"),
-        (Given(), {"SKILL.md": a_skill_md(), "tools/x/skill.json": a_skill_json(entry="../../run.sh"), "run.sh": RUN_SCRIPT}, "folder", "greeting"),
+        (
+            Given(),
+            {"SKILL.md": a_skill_md(), "tools/x/skill.json": a_skill_json(entry="../../run.sh"), "run.sh": RUN_SCRIPT},
+            "folder",
+            "greeting",
+        ),
         (Given(), {"a/SKILL.md": a_skill_md("a"), "b/SKILL.md": a_skill_md("b")}, "My_Folder", "my-folder"),
-        (Given(), {"SKILL.md": a_skill_md("one"), "skill.json": a_skill_json(name="other"), "run.sh": RUN_SCRIPT}, "folder", "folder"),
+        (
+            Given(),
+            {"SKILL.md": a_skill_md("one"), "skill.json": a_skill_json(name="other"), "run.sh": RUN_SCRIPT},
+            "folder",
+            "folder",
+        ),
     ],
 )
 def test_the_order_of_names(given: Given, files: dict[str, bytes], source_name: str, name: str) -> None:
@@ -79,7 +101,10 @@ def test_what_was_given_wins_and_the_difference_is_said() -> None:
     inspection = look({"pack.yaml": PACK_YAML, "greeting/SKILL.md": a_skill_md()}, Given("other", "2.0"))
     assert inspection.pack is not None
     assert (inspection.pack.name, str(inspection.pack.version)) == ("other", "2.0")
-    assert [(problem.rule, problem.line, problem.column) for problem in inspection.warnings] == [("name-overridden", 1, 7), ("version-overridden", 2, 10)]
+    assert [(problem.rule, problem.line, problem.column) for problem in inspection.warnings] == [
+        ("name-overridden", 1, 7),
+        ("version-overridden", 2, 10),
+    ]
     same = look({"pack.yaml": PACK_YAML, "greeting/SKILL.md": a_skill_md()}, Given("Tool_Box", "1.10"))
     assert same.problems == ()
 
@@ -90,10 +115,20 @@ def test_what_was_given_wins_and_the_difference_is_said() -> None:
         ({"pack.yaml": PACK_YAML, "SKILL.md": a_skill_md()}, "1.10"),
         ({".claude-plugin/plugin.json": b'{"name": "p", "version": "3.1"}', "SKILL.md": a_skill_md()}, "3.1"),
         ({"skill.json": a_skill_json(version="2.0"), "SKILL.md": a_skill_md("echo-args"), "run.sh": RUN_SCRIPT}, "2.0"),
-        ({"skill.json": a_skill_json(version=None), "SKILL.md": a_skill_md("echo-args"), "run.sh": RUN_SCRIPT}, "1.0.0"),
+        (
+            {"skill.json": a_skill_json(version=None), "SKILL.md": a_skill_md("echo-args"), "run.sh": RUN_SCRIPT},
+            "1.0.0",
+        ),
         ({"SKILL.md": b"---\nname: x\ndescription: y\nversion: 1.10\n---\n"}, "1.10"),
         ({"SKILL.md": b"---\nname: x\ndescription: y\nversion: 1\nmetadata: {version: 1.10}\n---\n"}, "1.10"),
-        ({"SKILL.md": a_skill_md(), "sub/skill.json": a_skill_json(version="9", entry="../run.sh"), "run.sh": RUN_SCRIPT}, "1.0.0"),
+        (
+            {
+                "SKILL.md": a_skill_md(),
+                "sub/skill.json": a_skill_json(version="9", entry="../run.sh"),
+                "run.sh": RUN_SCRIPT,
+            },
+            "1.0.0",
+        ),
     ],
 )
 def test_the_order_of_versions(files: dict[str, bytes], version: str) -> None:
@@ -156,10 +191,18 @@ def test_the_name_does_not_change_when_a_sibling_breaks() -> None:
     assert (inspection.pack.name, inspection.pack.kind) == ("box", "collection")
 
 
-@pytest.mark.parametrize(("guide", "command"), [("disk-cleaner", "disk_cleaner"), ("disk_cleaner", "disk_cleaner"), ("cleaner", "cleaner")])
+@pytest.mark.parametrize(
+    ("guide", "command"), [("disk-cleaner", "disk_cleaner"), ("disk_cleaner", "disk_cleaner"), ("cleaner", "cleaner")]
+)
 def test_two_manifests_of_one_name_are_one_skill_with_two_sides(guide: str, command: str) -> None:
     extra = "tools:\n  - {name: x, class: destructive}\nlicense: MIT\n"
-    inspection = look({"SKILL.md": a_skill_md(guide, "Says more.", extra=extra), "skill.json": a_skill_json(name=command), "run.sh": RUN_SCRIPT})
+    inspection = look(
+        {
+            "SKILL.md": a_skill_md(guide, "Says more.", extra=extra),
+            "skill.json": a_skill_json(name=command),
+            "run.sh": RUN_SCRIPT,
+        }
+    )
     assert inspection.errors == ()
     assert inspection.pack is not None
     (skill,) = inspection.pack.skills
@@ -171,7 +214,14 @@ def test_two_manifests_of_one_name_are_one_skill_with_two_sides(guide: str, comm
 
 
 def test_two_manifests_of_two_names_are_two_skills() -> None:
-    inspection = look({"x/SKILL.md": a_skill_md("x"), "x/skill.json": a_skill_json(name="y", entry="../run.sh"), "run.sh": RUN_SCRIPT}, Given("p", "1"))
+    inspection = look(
+        {
+            "x/SKILL.md": a_skill_md("x"),
+            "x/skill.json": a_skill_json(name="y", entry="../run.sh"),
+            "run.sh": RUN_SCRIPT,
+        },
+        Given("p", "1"),
+    )
     assert inspection.pack is not None
     assert [(skill.name, skill.kind) for skill in inspection.pack.skills] == [("y", Kind.COMMAND), ("x", Kind.GUIDE)]
 
@@ -185,7 +235,14 @@ def test_a_good_side_stays_when_the_other_breaks() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [("deploy", "deploy"), ("hy-phen", "hy_phen")])
 def test_one_name_twice_loads_the_first_only(first: str, second: str) -> None:
-    inspection = look({"a/SKILL.md": a_skill_md(first), "b/skill.json": a_skill_json(name=second, entry="../run.sh"), "run.sh": RUN_SCRIPT}, Given("p", "1"))
+    inspection = look(
+        {
+            "a/SKILL.md": a_skill_md(first),
+            "b/skill.json": a_skill_json(name=second, entry="../run.sh"),
+            "run.sh": RUN_SCRIPT,
+        },
+        Given("p", "1"),
+    )
     assert inspection.pack is not None
     assert [(skill.folder, skill.name) for skill in inspection.pack.skills] == [("a", first)]
     assert [problem.rule for problem in inspection.refusals] == ["skill-duplicate"]
@@ -212,7 +269,9 @@ def test_the_kinds_are_a_closed_table() -> None:
 
 def test_plugins_hold_their_skills_in_one_folder() -> None:
     files = {
-        ".claude-plugin/plugin.json": json.dumps({"name": "plug", "version": "1.0", "description": "Does.", "repository": {"url": "https://x.example"}}).encode(),
+        ".claude-plugin/plugin.json": json.dumps(
+            {"name": "plug", "version": "1.0", "description": "Does.", "repository": {"url": "https://x.example"}}
+        ).encode(),
         "skills/greeting/SKILL.md": a_skill_md(),
         "docs/ja/skills/greeting/SKILL.md": a_skill_md(),
         "hooks/hooks.json": b"{}",
@@ -220,7 +279,10 @@ def test_plugins_hold_their_skills_in_one_folder() -> None:
     inspection = look(files)
     assert inspection.problems == ()
     assert inspection.pack is not None
-    assert (inspection.pack.kind, [skill.folder for skill in inspection.pack.skills]) == ("claude-plugin", ["skills/greeting"])
+    assert (inspection.pack.kind, [skill.folder for skill in inspection.pack.skills]) == (
+        "claude-plugin",
+        ["skills/greeting"],
+    )
     assert (inspection.pack.summary, inspection.pack.repository) == ("Does.", "https://x.example")
 
 
@@ -234,11 +296,17 @@ def test_a_plugin_may_name_more_folders() -> None:
     inspection = look(files)
     assert inspection.pack is not None
     assert [skill.name for skill in inspection.pack.skills] == ["b", "a"]
-    assert [(problem.rule, problem.text) for problem in inspection.errors] == [("skills-path", "'./gone' is not in the pack")]
+    assert [(problem.rule, problem.text) for problem in inspection.errors] == [
+        ("skills-path", "'./gone' is not in the pack")
+    ]
 
 
 def test_openclaw_comes_before_claude_and_pack_yaml_before_both() -> None:
-    files = {".claude-plugin/plugin.json": b'{"name": "a"}', "openclaw.plugin.json": b'{"name": "b"}', "skills/x/SKILL.md": a_skill_md("x")}
+    files = {
+        ".claude-plugin/plugin.json": b'{"name": "a"}',
+        "openclaw.plugin.json": b'{"name": "b"}',
+        "skills/x/SKILL.md": a_skill_md("x"),
+    }
     first = look(files).pack
     second = look({**files, "pack.yaml": PACK_YAML}).pack
     assert first is not None
@@ -247,8 +315,14 @@ def test_openclaw_comes_before_claude_and_pack_yaml_before_both() -> None:
 
 
 def test_a_pack_may_choose_its_skills() -> None:
-    files = {"pack.yaml": PACK_YAML + b"skills: [skills/a, ./tools/]\n", "skills/a/SKILL.md": a_skill_md("a"), "skills/b/SKILL.md": a_skill_md("b")}
-    inspection = look({**files, "tools/c/skill.json": a_skill_json(name="c", entry="../../run.sh"), "run.sh": RUN_SCRIPT})
+    files = {
+        "pack.yaml": PACK_YAML + b"skills: [skills/a, ./tools/]\n",
+        "skills/a/SKILL.md": a_skill_md("a"),
+        "skills/b/SKILL.md": a_skill_md("b"),
+    }
+    inspection = look(
+        {**files, "tools/c/skill.json": a_skill_json(name="c", entry="../../run.sh"), "run.sh": RUN_SCRIPT}
+    )
     assert inspection.problems == ()
     assert inspection.pack is not None
     assert [skill.name for skill in inspection.pack.skills] == ["a", "c"]
@@ -256,7 +330,9 @@ def test_a_pack_may_choose_its_skills() -> None:
 
 @pytest.mark.parametrize("path", ["../out", "/abs", "skills/../../out"])
 def test_chosen_folders_stay_inside(path: str) -> None:
-    inspection = look({"pack.yaml": PACK_YAML + f"skills: ['{path}', skills]\n".encode(), "skills/a/SKILL.md": a_skill_md("a")})
+    inspection = look(
+        {"pack.yaml": PACK_YAML + f"skills: ['{path}', skills]\n".encode(), "skills/a/SKILL.md": a_skill_md("a")}
+    )
     assert [problem.text for problem in inspection.errors] == [f"{path!r} leaves the pack"]
 
 
@@ -292,14 +368,29 @@ def test_entries(entry: str, rule: str | None) -> None:
 
 
 def test_an_entry_may_lie_above_its_skill_but_inside_the_pack() -> None:
-    assert look({"a/b/skill.json": a_skill_json(entry="../../bin/run.sh"), "bin/run.sh": RUN_SCRIPT}, executables=("bin/run.sh",)).problems == ()
+    assert (
+        look(
+            {"a/b/skill.json": a_skill_json(entry="../../bin/run.sh"), "bin/run.sh": RUN_SCRIPT},
+            executables=("bin/run.sh",),
+        ).problems
+        == ()
+    )
 
 
 def test_a_misspelt_entry_gets_a_hint() -> None:
     assert "'run.sh'" in look({"skill.json": a_skill_json(entry="Run.sh"), "run.sh": RUN_SCRIPT}).errors[0].fix
 
 
-@pytest.mark.parametrize(("content", "rule"), [(b"#!/bin/sh\r\ncat\r\n", "entry-line-ends"), (b"cat\n", "entry-no-interpreter"), (b"", "entry-no-interpreter"), (b"\x7fELF\x02", None), (b"#!/bin/sh", None)])
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        (b"#!/bin/sh\r\ncat\r\n", "entry-line-ends"),
+        (b"cat\n", "entry-no-interpreter"),
+        (b"", "entry-no-interpreter"),
+        (b"\x7fELF\x02", None),
+        (b"#!/bin/sh", None),
+    ],
+)
 def test_what_the_system_cannot_start(content: bytes, rule: str | None) -> None:
     assert rules(look({"skill.json": a_skill_json(), "run.sh": content})) == ([rule] if rule else [])
 
@@ -329,12 +420,18 @@ def test_two_spellings_in_one_folder_collide() -> None:
 
 
 def test_bad_paths_are_errors_of_the_pack() -> None:
-    assert [problem.rule for problem in look({"SKILL.md": a_skill_md(), "con.txt": b"", "a:b": b""}).errors] == ["path-colon", "path-reserved"]
+    assert [problem.rule for problem in look({"SKILL.md": a_skill_md(), "con.txt": b"", "a:b": b""}).errors] == [
+        "path-colon",
+        "path-reserved",
+    ]
 
 
 def test_bom_and_crlf_give_the_same_pack() -> None:
     plain = {"SKILL.md": a_skill_md("echo-args"), "skill.json": a_skill_json(), "run.sh": RUN_SCRIPT}
-    odd = {name: b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n") if name != "run.sh" else content for name, content in plain.items()}
+    odd = {
+        name: b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n") if name != "run.sh" else content
+        for name, content in plain.items()
+    }
     first, second = look(plain), look(odd)
     assert first.problems == second.problems == ()
     assert first.pack is not None
@@ -361,7 +458,22 @@ def test_problems_stand_in_the_order_of_their_places() -> None:
     assert places == sorted(places)
 
 
-@given_by(st.dictionaries(st.sampled_from(["SKILL.md", "skill.json", "a/SKILL.md", "a/skill.json", "pack.yaml", "openclaw.plugin.json", ".claude-plugin/plugin.json"]), st.binary(max_size=60)))
+@given_by(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "SKILL.md",
+                "skill.json",
+                "a/SKILL.md",
+                "a/skill.json",
+                "pack.yaml",
+                "openclaw.plugin.json",
+                ".claude-plugin/plugin.json",
+            ]
+        ),
+        st.binary(max_size=60),
+    )
+)
 def test_any_manifests_are_judged_without_a_crash(files: dict[str, bytes]) -> None:
     inspection = look(files)
     assert inspection.problems
@@ -384,7 +496,26 @@ PLUGIN = b'{\n  "name": "tool-box",\n  "version": "1.9"\n}\n'
         ({"pack.yaml": PACK_YAML, ".claude-plugin/plugin.json": b"{", "skills/a/SKILL.md": a_skill_md("a")}, Given(), []),
     ],
 )  # fmt: skip
-def test_manifests_that_contradict_each_other_are_named(files: dict[str, bytes], given: Given, places: list[tuple[str, int, int]]) -> None:
-    found = [problem for problem in look({**files, "run.sh": RUN_SCRIPT}, given).problems if problem.rule == "manifest-conflict"]
+def test_manifests_that_contradict_each_other_are_named(
+    files: dict[str, bytes], given: Given, places: list[tuple[str, int, int]]
+) -> None:
+    found = [
+        problem
+        for problem in look({**files, "run.sh": RUN_SCRIPT}, given).problems
+        if problem.rule == "manifest-conflict"
+    ]
     assert [(problem.file, problem.line, problem.column) for problem in found] == places
     assert all(problem.severity is Severity.REFUSAL for problem in found)
+
+
+def test_a_guide_carries_its_native_front_matter() -> None:
+    head = "when_to_use: At times.\nactivation:\n  mode: keyword\n  keywords: [x]\ntools:\n  - name: t\n    impl: builtin:t\n    class: write\n"
+    pack = look({"SKILL.md": a_skill_md(extra=head)}).pack
+    assert pack is not None
+    guide = pack.skills[0].guide
+    assert guide is not None
+    assert guide.when_to_use == "At times." and guide.activation.keywords == ("x",)
+    assert [(tool.name, tool.impl, tool.skill_class) for tool in guide.tools] == [
+        ("t", "builtin:t", SkillClass.MUTATING)
+    ]
+    assert pack.skills[0].skill_class is SkillClass.MUTATING

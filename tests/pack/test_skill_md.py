@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from market.errors import Severity
-from market.model import SkillClass
+from market.model import Activation, ActivationMode, Scope, SkillClass, Tool
 from market.pack.guide_name import normalise_name
-from market.pack.skill_md import GuideManifest, Tool, parse_skill_md, read_tools
+from market.pack.skill_md import GuideManifest, parse_skill_md
 from tests.factories import a_skill_md
 
 QUERY_PROMQL = b"""---
@@ -45,13 +45,18 @@ def parse(head: str, *, folder: str = "x", body: str = "# Title\n\nThe first par
 def test_the_documents_example_loads_as_it_is() -> None:
     manifest = parse_skill_md(QUERY_PROMQL, folder_name="query_promql")
     assert not manifest.is_broken
-    assert [problem.severity for problem in manifest.problems] == [Severity.WARNING]  # underscores: the Agent Skills rule
+    assert [problem.severity for problem in manifest.problems] == [
+        Severity.WARNING
+    ]  # underscores: the Agent Skills rule
     assert (manifest.name, manifest.description) == ("query_promql", "Query Prometheus with PromQL.")
     fields = manifest.front_matter.fields
     assert fields["when_to_use"] == "When a metric over time is asked for."
     assert fields["activation"] == {"mode": "always"}
     assert fields["metadata"]["ongrid"] == {"scope": "manager", "activation": {"mode": "always"}}
-    assert read_tools(manifest.front_matter) == (Tool("query_promql", "builtin:prom.QueryPromQL", SkillClass.SAFE, "Runs a query."),)
+    assert manifest.when_to_use == "When a metric over time is asked for."
+    assert manifest.activation == Activation(ActivationMode.ALWAYS)
+    assert manifest.scope is Scope.MANAGER
+    assert manifest.tools == (Tool("query_promql", "builtin:prom.QueryPromQL", SkillClass.SAFE, "Runs a query."),)
 
 
 def test_a_good_file_has_no_problem_and_a_marker_of_its_bytes() -> None:
@@ -63,7 +68,10 @@ def test_a_good_file_has_no_problem_and_a_marker_of_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("key", ["disable-model-invocation", "disableModelInvocation"])
-@pytest.mark.parametrize(("written", "meant"), [("true", True), ("True", True), ('"true"', True), ("yes", True), ("false", False), ("no", False), ("", False)])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("true", True), ("True", True), ('"true"', True), ("yes", True), ("false", False), ("no", False), ("", False)],
+)
 def test_hidden_from_the_model_in_both_spellings(key: str, written: str, meant: bool) -> None:
     assert parse(f"name: x\ndescription: y\n{key}: {written}").disable_model_invocation is meant
 
@@ -155,7 +163,15 @@ def test_without_any_text_there_is_no_skill() -> None:
     assert manifest.is_broken
 
 
-@pytest.mark.parametrize(("head", "version"), [("version: 1.10", "1.10"), ("metadata: {version: 1.10}\nversion: 2", "1.10"), ("version: [1]", ""), ("metadata: text", "")])
+@pytest.mark.parametrize(
+    ("head", "version"),
+    [
+        ("version: 1.10", "1.10"),
+        ("metadata: {version: 1.10}\nversion: 2", "1.10"),
+        ("version: [1]", ""),
+        ("metadata: text", ""),
+    ],
+)
 def test_versions_stay_as_written(head: str, version: str) -> None:
     assert parse(f"name: x\ndescription: y\n{head}").version == version
 
@@ -171,3 +187,41 @@ def test_any_name_becomes_a_safe_key_or_nothing(text: str) -> None:
     assert normalise_name(name) == name
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
     assert not name.startswith((".", "-", "_"))
+
+
+@pytest.mark.parametrize(
+    ("head", "activation", "count"),
+    [
+        ("license: MIT", Activation(), 0),
+        ("activation: {mode: keyword, keywords: [prom, ' metrics ', '']}", Activation(ActivationMode.KEYWORD, ("prom", "metrics")), 0),
+        ("activation: {mode: keyword, keywords: 'prom, metrics'}", Activation(ActivationMode.KEYWORD, ("prom", "metrics")), 0),
+        ("activation: {mode: keyword}", Activation(ActivationMode.KEYWORD), 1),
+        ("activation: {mode: sometimes}", Activation(), 1),
+        ("activation: {mode: [x]}", Activation(), 1),
+        ("activation: always", Activation(), 0),
+        ("activation: {mode: Always}\nmetadata: {ongrid: {activation: {mode: keyword, keywords: [x]}}}", Activation(ActivationMode.KEYWORD, ("x",)), 1),
+        ("metadata: {ongrid: {activation: {mode: always}}}", Activation(ActivationMode.ALWAYS), 0),
+    ],
+)  # fmt: skip
+def test_activation(head: str, activation: Activation, count: int) -> None:
+    manifest = parse(f"name: x\ndescription: y\n{head}")
+    assert manifest.activation == activation
+    assert rules(manifest) == ["guide-activation"] * count
+
+
+@pytest.mark.parametrize(
+    ("written", "scope"),
+    [
+        ("manager", Scope.MANAGER),
+        ("edge", Scope.HOST),
+        ("Host", Scope.HOST),
+        ("moon", Scope.MANAGER),
+        ("[a]", Scope.MANAGER),
+    ],
+)
+def test_scope(written: str, scope: Scope) -> None:
+    assert parse(f"name: x\ndescription: y\nmetadata: {{ongrid: {{scope: {written}}}}}").scope is scope
+
+
+def test_when_to_use_may_be_a_list() -> None:
+    assert parse("name: x\ndescription: y\nwhen_to_use: [a, b]").when_to_use == "a; b"
