@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from index.accounts import touch_token
 from index.model import Account, ReleaseState, to_text
+from index.screening import decide_by_owner
 from index.store.audit import append_audit
 from index.store.releases import Standing, claim_name, find_pack, find_release, insert_file, insert_release
 from index.store.written import write_documents
@@ -22,24 +23,27 @@ if TYPE_CHECKING:
 
     from index.store.releases import NewFile, PackRow
     from market.names import PackName, Version
+    from market.plugins import Plugins
 
 CLOSED_STATES = (ReleaseState.QUARANTINED, ReleaseState.DELETED)
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Who does something to the index, and when."""
+    """Who does something to the index, and when; `plugins` are asked and told."""
 
     account: Account
     now: datetime
+    plugins: Plugins
 
 
 def check_owner(connection: Connection, name: PackName, account: Account) -> PackRow | None:
     """Return the pack of this name, None where the name is free; raises `Refused` where it is somebody else's."""
     pack = find_pack(connection, name)
-    if pack is not None and pack.publisher_id != account.publisher_id:
+    decision = decide_by_owner(name, account.publisher, pack.publisher if pack else "")
+    if not decision.allowed:
         raise Refused(
-            f"the name {name!r} belongs to the publisher {pack.publisher!r}",
+            decision.reason,
             why=f"this token is of {account.publisher!r}",
             hint="publish under another name with --name",
         )

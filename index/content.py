@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from index.documents import dump_needs, make_manifest
 from index.model import FileKind
 from market.errors import InvalidInput, Severity
+from market.model import Pack
 from market.names import Version, parse_version
 from market.pack.foreign_tar import read_foreign_tar
 from market.pack.gunzip import gunzip
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from index.filenames import NamedFile
     from market.errors import Problem
     from market.pack.pack_manifest import PackManifest
+    from market.pack.source import Source
 
 SCRATCH_MEMORY_BYTES = 8 << 20
 # Read by nobody: an sdist never speaks for its release.
@@ -36,9 +38,11 @@ NO_MANIFEST = "{}"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file's own words. `metadata` are the bytes that are served beside a wheel; an sdist has none, and no tree."""
+    """A file's own words. `metadata` are the bytes that are served beside a wheel; an sdist has none, no tree and no skill."""
 
     version: Version
+    pack: Pack
+    source: Source | None = None
     requires_python: str = ""
     metadata: bytes = b""
     tree_digest: str = ""
@@ -72,6 +76,8 @@ def _read_wheel(stream: BinaryIO, named: NamedFile) -> Content:
     folder = find_dist_info({file.path for file in source.files()})
     return Content(
         version=verified.version,
+        pack=pack,
+        source=source,
         requires_python=pack.needs.python,
         metadata=source.read(f"{folder}/METADATA"),
         tree_digest=verified.tree_digest,
@@ -96,7 +102,9 @@ def _read_sdist(stream: BinaryIO, named: NamedFile) -> Content:
             raise _refusal(named, why, ())
         metadata = parse_metadata(foreign.read(found), "PKG-INFO")
     _check_metadata(named, metadata)
-    return Content(version=parse_version(metadata.version), requires_python=metadata.needs.python)
+    version = parse_version(metadata.version)
+    pack = Pack(named.name, version, str(named.kind), summary=metadata.summary)
+    return Content(version=version, pack=pack, requires_python=metadata.needs.python)
 
 
 def _check_metadata(named: NamedFile, metadata: PackManifest) -> None:

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, cast
 from index.commit import Deed, add_file, check_open, check_owner
 from index.content import Content, read_content
 from index.filenames import NamedFile, parse_filename
+from index.screening import Screened, screen, tell_published
 from index.store.releases import NewFile, StoredFile, find_file, find_release, list_filenames
 from index.store.written import put_document
 from market.client.wire import Published, dump_problem, release_path
@@ -56,6 +57,7 @@ def accept_file(database: Database, blobs: FolderBlobs, sent: SentFile, claims: 
 
     Raises `InvalidInput` where the file isn't what its name or the sender says, or is no good pack; `Untrusted` for a damaged one,
     `Refused` for another publisher's name and `Conflict` for other bytes under this name. The same bytes again are a success.
+    What is new is screened (`index.screening`), and the plugins are told of it.
     """
     named = parse_filename(sent.filename)
     _check_claims(named, sent, claims)
@@ -64,11 +66,14 @@ def accept_file(database: Database, blobs: FolderBlobs, sent: SentFile, claims: 
     if standing is not None:
         return _answer(named.name, standing, deed)
     content = read_content(cast("BinaryIO", sent.stream), named)
+    screened = Screened(named.filename, content.pack, content.source)
+    findings = screen(database, screened, deed)
     blobs.keep(sent.path, sent.digest)
     with database.write() as connection:
         standing, version = _commit(connection, named, sent, content, deed)
     if standing is not None:
         return _answer(named.name, standing, deed)
+    tell_published(screened, content.tree_digest, deed)
     return Published(
         name=named.name,
         version=version,
@@ -78,6 +83,7 @@ def accept_file(database: Database, blobs: FolderBlobs, sent: SentFile, claims: 
         url=release_path(named.name, version),
         created=True,
         problems=tuple(dump_problem(problem) for problem in content.problems),
+        findings=tuple(map(dump_problem, findings)),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from index.commit import Deed
 from index.store.blobs import FolderBlobs
 from index.store.database import make_private, migrate, open_database
 from index.store.inline import InlineReader
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from index.model import Account
     from index.settings import IndexSettings
     from index.store.database import Database
+    from market.plugins import Plugins
 
 BLOBS_FOLDER = "blobs"
 
@@ -37,6 +40,11 @@ class Parts:
     reader: InlineReader
     lanes: Lanes
     clock: Callable[[], datetime]
+    plugins: Plugins
+
+    def deed(self, account: Account) -> Deed:
+        """Return what somebody is about to do, as done now."""
+        return Deed(account, self.clock(), self.plugins)
 
     def close(self) -> None:
         """Close what is open."""
@@ -44,7 +52,7 @@ class Parts:
         self.database.close()
 
 
-def open_parts(settings: IndexSettings, clock: Callable[[], datetime] = utc_now) -> Parts:
+def open_parts(settings: IndexSettings, plugins: Plugins, clock: Callable[[], datetime] = utc_now) -> Parts:
     """Open an index's data folder, which `prepare_data` must have made."""
     return Parts(
         settings=settings,
@@ -53,6 +61,7 @@ def open_parts(settings: IndexSettings, clock: Callable[[], datetime] = utc_now)
         reader=InlineReader(settings.data),
         lanes=Lanes(),
         clock=clock,
+        plugins=plugins,
     )
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING
 
 from index.commit import Deed, add_file, check_open, check_owner
 from index.documents import dump_needs, make_manifest
 from index.model import Account, FileKind
+from index.screening import Screened, screen, tell_published
 from index.store.releases import NewFile, StoredFile, find_archive, find_release
 from market.client.wire import Published, dump_problem, release_path
 from market.disk.foreign import open_canonical
@@ -23,7 +24,6 @@ from market.trust.verify import VerifiedPack, verify_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -46,24 +46,31 @@ class Upload:
     size: int
 
 
-def accept(database: Database, blobs: FolderBlobs, upload: Upload, account: Account, now: datetime) -> Published:
+def accept(database: Database, blobs: FolderBlobs, upload: Upload, deed: Deed) -> Published:
     """Make a release of an upload, or say why not.
 
     An archive of another program is imported first, and the answer's problems say what was changed.
     Raises `Untrusted` for a damaged archive, `InvalidInput` with every problem of the pack, `Refused` for another publisher's
     name and `Conflict` for another tree under this version. The same tree again is a success with `created` False.
+    What is new is screened (`index.screening`), and the plugins are told of it.
     """
+    findings: tuple[Problem, ...] = ()
     with _canonical(upload) as archive:
         verified = _verify(upload, archive)
         _check_publishable(verified)
         with database.read() as connection:
-            standing = _standing(connection, verified, account)
+            standing = _standing(connection, verified, deed.account)
         version = standing.version if standing else ""
         if standing is None:
+            sent = Screened(_filename(verified), verified.pack, verified.source)
+            findings = screen(database, sent, deed)
             blobs.keep(archive.path or upload.path, verified.archive_digest)
             with database.write() as connection:
-                standing, version = _commit(connection, verified, Deed(account, now), archive.size)
-        return _answer(verified, account, standing, version, archive.changes)
+                standing, version = _commit(connection, verified, deed, archive.size)
+            if standing is None:
+                tell_published(sent, verified.tree_digest, deed)
+        answer = _answer(verified, deed.account, standing, version, archive.changes)
+        return replace(answer, findings=tuple(map(dump_problem, findings)))
 
 
 @contextmanager
@@ -131,12 +138,16 @@ def _commit(connection: Connection, verified: VerifiedPack, deed: Deed, size: in
     return None, add_file(connection, verified.name, verified.version, _describe(verified, size), deed)
 
 
+def _filename(verified: VerifiedPack) -> str:
+    return f"{verified.name}-{verified.version}.zip"
+
+
 def _describe(verified: VerifiedPack, size: int) -> NewFile:
     pack = verified.pack
     manifest = make_manifest(pack, verified.record, verified.problems)
     return NewFile(
         kind=FileKind.ARCHIVE,
-        filename=f"{verified.name}-{verified.version}.zip",
+        filename=_filename(verified),
         digest=verified.archive_digest,
         size=size,
         tree_digest=verified.tree_digest,

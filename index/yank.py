@@ -55,4 +55,8 @@ def _change(database: Database, name: PackName, version: Version, *, is_yank: bo
             write_documents(connection, name, pack.publisher, pack.pack_id, release.version)
             act = "yank" if is_yank else "unyank"
             append_audit(connection, deed.now, deed.account.publisher, act, f"{name} {release.version}", reason=reason)
-        return Yanked(name, release.version, str(after), reason, changed)
+    if changed:
+        deed.plugins.release_yanked(
+            name, release.version, deed.account.publisher, reason, undone=not is_yank, at=deed.now
+        )
+    return Yanked(name, release.version, str(after), reason, changed)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from market.errors import Problem
     from market.model import Call, Caller, Kind, Outcome, Pack, Skill, State
-    from market.names import Digest, PublisherName
     from market.pack.source import Source
     from market.trust.decision import Decision
 
@@ -138,10 +137,10 @@ def decide_run(target: Target, call: Call, arguments: Mapping[str, object]) -> D
 
 
 @hookspec
-def decide_publish(pack: Pack, publisher: PublisherName, owner: str) -> Decision | None:
-    """May this publisher make this release? Asked on the index for every release that isn't there yet.
+def decide_publish(pack: Pack, publisher: str, owner: str) -> Decision | None:
+    """May this publisher make this release? Asked on the index for every file that isn't there yet: an archive, a wheel, an sdist.
 
-    :param pack: the verified pack
+    :param pack: the verified pack; that of an sdist has no skills, since they are in what is built from it
     :param publisher: whose token was sent
     :param owner: the publisher that has the name; empty where nobody has it yet
     :return: a decision; the strictest of all wins
@@ -198,12 +197,28 @@ def skill_ran(target: Target | None, call: Call, arguments_text: str, outcome: O
 
 
 @hookspec
-def release_published(pack: Pack, publisher: PublisherName, tree_digest: Digest, at: datetime) -> None:
-    """Tell that a release was made on the index. Said when it is visible everywhere; the same tree again isn't told.
+def release_published(pack: Pack, publisher: str, filename: str, tree_digest: str, at: datetime) -> None:
+    """Tell that a release was made on the index, or got another file. Said when it is visible everywhere; the same file again isn't told.
 
     :param pack: the pack, with its version and skills
     :param publisher: who published it
-    :param tree_digest: the identity of its files
+    :param filename: the file: an archive, a wheel or an sdist
+    :param tree_digest: the identity of the files in it; empty for an sdist
+    :param at: when, with a time zone
+
+    What it returns is ignored. A crash: it is logged, and the others are told.
+    """
+
+
+@hookspec
+def release_yanked(name: str, version: str, publisher: str, reason: str, undone: bool, at: datetime) -> None:
+    """Tell that a release was yanked on the index, or that a yank was taken back. One that changes nothing isn't told.
+
+    :param name: the pack's name
+    :param version: the release's version
+    :param publisher: who did it
+    :param reason: why, in the publisher's words; may be empty
+    :param undone: whether a yank was taken back
     :param at: when, with a time zone
 
     What it returns is ignored. A crash: it is logged, and the others are told.

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from market.discovery import PluginEntry
     from market.hookspecs import Executor, Target
     from market.model import Call, Caller, Outcome, Pack
-    from market.names import Digest, PublisherName
     from market.pack.source import Source
     from market.plugin_checks import Implementation
 
@@ -82,7 +81,7 @@ class Plugins:
         """Decide whether a call may be made."""
         return self._decide("decide_run", {"target": target, "call": call, "arguments": arguments})
 
-    def decide_publish(self, pack: Pack, publisher: PublisherName, owner: str) -> Decision:
+    def decide_publish(self, pack: Pack, publisher: str, owner: str) -> Decision:
         """Decide whether a release may be made."""
         return self._decide("decide_publish", {"pack": pack, "publisher": publisher, "owner": owner})
 
@@ -112,10 +111,17 @@ class Plugins:
         values = {"target": target, "call": call, "arguments_text": arguments_text, "outcome": outcome, "at": at}
         self._tell("skill_ran", values)
 
-    def release_published(self, pack: Pack, publisher: PublisherName, tree_digest: Digest, at: datetime) -> None:
-        """Tell that a release was made."""
-        values = {"pack": pack, "publisher": publisher, "tree_digest": tree_digest, "at": at}
+    def release_published(self, pack: Pack, publisher: str, filename: str, tree_digest: str, at: datetime) -> None:
+        """Tell that a release was made, or got another file."""
+        values = {"pack": pack, "publisher": publisher, "filename": filename, "tree_digest": tree_digest, "at": at}
         self._tell("release_published", values)
+
+    def release_yanked(
+        self, name: str, version: str, publisher: str, reason: str, *, undone: bool, at: datetime
+    ) -> None:
+        """Tell that a release was yanked, or that a yank was taken back."""
+        values = {"name": name, "version": version, "publisher": publisher, "reason": reason}
+        self._tell("release_yanked", {**values, "undone": undone, "at": at})
 
     def _of(self, hook: str) -> tuple[Implementation, ...]:
         return self.implementations.get(hook, ())
@@ -233,7 +239,9 @@ def _check_executors(one: Implementation, answer: Any) -> Mapping[Kind, Executor
         if kind is Kind.GUIDE:
             raise broken(one.plugin, f"{one.hook} offers to run guides, which are read and never run")
         if not callable(getattr(executor, "execute", None)):
-            raise broken(one.plugin, f"{one.hook} gave {type(executor).__name__} in place of an executor of {kind} skills")
+            raise broken(
+                one.plugin, f"{one.hook} gave {type(executor).__name__} in place of an executor of {kind} skills"
+            )
     return offered
 
 

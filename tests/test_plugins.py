@@ -12,7 +12,6 @@ import pytest
 from market.errors import MarketError, PluginError, Problem, Severity
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
-from market.names import Digest, PublisherName
 from market.pack.source import MemorySource
 from market.plugin_checks import HOOK_ARGUMENTS
 from market.plugins import MAX_FINDINGS, describe_plugins, load_plugins
@@ -71,12 +70,16 @@ class Says:
     def release_published(self, tree_digest: str) -> Any:
         return self._answer(tree_digest)
 
+    @hookimpl
+    def release_yanked(self, reason: str) -> Any:
+        return self._answer(reason)
+
 
 def decisions(plugins: Any) -> list[Decision]:
     return [
         plugins.decide_install(a_pack(), "acme", "http://index", "/srv", ADA),
         plugins.decide_run(a_target(), a_call(), {}),
-        plugins.decide_publish(a_pack(), PublisherName("acme"), ""),
+        plugins.decide_publish(a_pack(), "acme", ""),
     ]
 
 
@@ -84,7 +87,8 @@ def tell_everything(plugins: Any) -> None:
     plugins.pack_installed(a_pack(), "acme", "", "/srv", "upgraded", "0.9", ADA, NOW)
     plugins.pack_removed("a-pack", "1.0.0", "/srv", ADA, NOW)
     plugins.skill_ran(None, a_call(), '{"a":1}', Outcome(OutcomeKind.UNKNOWN), NOW)
-    plugins.release_published(a_pack(), PublisherName("acme"), Digest("sha256:1"), NOW)
+    plugins.release_published(a_pack(), "acme", "a-pack.zip", "sha256:1", NOW)
+    plugins.release_yanked("a-pack", "1.0.0", "acme", "leaks", undone=False, at=NOW)
 
 
 def test_every_hook_reaches_own_and_installed_plugins_with_the_arguments_that_they_take() -> None:
@@ -94,7 +98,18 @@ def test_every_hook_reaches_own_and_installed_plugins_with_the_arguments_that_th
     plugins.scan_pack(a_pack(), MemorySource({}), "install")
     decisions(plugins)
     tell_everything(plugins)
-    expected = ["register_executors", "install", "/srv", "decide_run", "", "upgraded", "a-pack", '{"a":1}', "sha256:1"]
+    expected = [
+        "register_executors",
+        "install",
+        "/srv",
+        "decide_run",
+        "",
+        "upgraded",
+        "a-pack",
+        '{"a":1}',
+        "sha256:1",
+        "leaks",
+    ]
     assert ours.heard == theirs.heard == expected
     assert len(expected) == len(HOOK_ARGUMENTS)
 
@@ -139,8 +154,8 @@ def test_news_go_to_all_and_a_crash_is_logged(caplog: pytest.LogCaptureFixture) 
     )
     with caplog.at_level(logging.ERROR):
         tell_everything(plugins)
-    assert first.heard == last.heard == ["upgraded", "a-pack", '{"a":1}', "sha256:1"]
-    hooks = ("pack_installed", "pack_removed", "skill_ran", "release_published")
+    assert first.heard == last.heard == ["upgraded", "a-pack", '{"a":1}', "sha256:1", "leaks"]
+    hooks = ("pack_installed", "pack_removed", "skill_ran", "release_published", "release_yanked")
     assert [record.getMessage() for record in caplog.records] == [
         f"the plugin b crashed in {hook}: ValueError: no luck" for hook in hooks
     ]

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 from index.accounts import ALL_SCOPES, create_token
 from index.app import build_app
 from index.parts import Parts, open_parts, prepare_data
+from index.screening import own_publishing
 from index.settings import Anonymous, IndexSettings
 from market.names import parse_publisher_name
 from market.pack.archive_write import write_archive
+from market.plugins import load_plugins
 from tests.factories import RUN_SCRIPT, a_skill_json, a_source
 from tests.web.asgi import Answer, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from starlette.types import ASGIApp
 
+    from market.discovery import PluginEntry
     from market.pack.source import Source
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -69,10 +72,13 @@ class AnIndex:
 
 
 @contextmanager
-def an_index(data: Path, *, anonymous: Anonymous = Anonymous.READ) -> Iterator[AnIndex]:
+def an_index(
+    data: Path, *, anonymous: Anonymous = Anonymous.READ, entry_points: Sequence[PluginEntry] = ()
+) -> Iterator[AnIndex]:
     prepare_data(data).close()
     clock = Clock()
-    parts = open_parts(replace(IndexSettings(data), anonymous=anonymous), clock)
+    plugins = load_plugins(own_publishing(), entry_points=entry_points)
+    parts = open_parts(replace(IndexSettings(data), anonymous=anonymous), plugins, clock)
     index = AnIndex(parts, build_app(parts), clock, "")
     index.token = index.a_token("acme")
     try:

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import io
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -223,4 +224,4 @@ def _accept(index: AnIndex, body: bytes, path: Path, blobs: Any = None) -> Any:
     account = authenticate(index.parts.reader, index.token, START)
     with path.open("rb") as stream:
         upload = Upload(parse_pack_name("echo-args"), parse_version("1.0.0"), stream, path, len(body))
-        return accept(index.parts.database, blobs or index.parts.blobs, upload, account, START)
+        return accept(index.parts.database, blobs or index.parts.blobs, upload, replace(index.parts.deed(account), now=START))

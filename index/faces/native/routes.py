@@ -10,7 +10,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from index.browse import Listing, list_packs, parse_limit, search_packs
-from index.commit import Deed
 from index.distributions import Claims, SentFile, accept_file
 from index.publish import Upload, accept
 from index.settings import MAX_QUERY_CHARACTERS
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from index.access import Access
+    from index.commit import Deed
     from index.parts import Parts
     from market.names import PackName, Version
 
@@ -87,7 +87,7 @@ class NativeRoutes:
             request.scope, request.receive, parts.blobs.incoming, limit_bytes=MAX_ARCHIVE_BYTES
         ) as body:
             upload = Upload(name, version, body.stream, body.path, body.size)
-            published = await parts.lanes.write(accept, parts.database, parts.blobs, upload, account, parts.clock())
+            published = await parts.lanes.write(accept, parts.database, parts.blobs, upload, parts.deed(account))
         return _answer(published, 201 if published.created else 200)
 
     async def publish_file(self, request: Request) -> Response:
@@ -98,10 +98,7 @@ class NativeRoutes:
         async with receive_body(
             request.scope, request.receive, parts.blobs.incoming, limit_bytes=MAX_ARCHIVE_BYTES
         ) as body:
-            sent, deed = (
-                SentFile(filename, body.stream, body.path, body.size, body.digest),
-                Deed(account, parts.clock()),
-            )
+            sent, deed = SentFile(filename, body.stream, body.path, body.size, body.digest), parts.deed(account)
             published = await parts.lanes.write(
                 accept_file, parts.database, parts.blobs, sent, Claims(name, version), deed
             )
@@ -121,7 +118,7 @@ class NativeRoutes:
     def _change(self, request: Request) -> tuple[PackName, Version, Deed]:
         account = self._access.check_publish(request.scope)
         name, version = parse_pack_name(request.path_params["name"]), parse_version(request.path_params["version"])
-        return name, version, Deed(account, self._parts.clock())
+        return name, version, self._parts.deed(account)
 
 
 def _parse_reason(body: bytes) -> str:

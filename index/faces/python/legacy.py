@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.responses import Response
 
-from index.commit import Deed
 from index.distributions import Claims, SentFile, accept_file
 from index.faces.python.form import receive_form
 from market.client.wire import DOCUMENT_TYPE
@@ -50,7 +49,7 @@ class LegacyRoute:
                 *(fields.get(name, "").strip() for name in ("name", "version", "filetype", "sha256_digest"))
             )
             sent = SentFile(form.filename, body.stream, body.path, body.size, body.digest)
-            deed = Deed(account, parts.clock())
+            deed = parts.deed(account)
             published = await parts.lanes.write(accept_file, parts.database, parts.blobs, sent, claims, deed)
         # 200 for a new file too: uv takes any success, twine wants no redirect.
         await Response(msgspec.json.encode(published), 200, media_type=DOCUMENT_TYPE)(scope, receive, send)

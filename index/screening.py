@@ -1,0 +1,87 @@
+"""Whether a new file may become part of a release, as plugins and the index's own rule see it; and telling them that it has.
+
+That the file is good is known by then, and whose the name is, is looked at again in the transaction (`index.commit`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from index.store.releases import find_pack
+from market.errors import InvalidInput, Refused, Severity
+from market.hookspecs import hookimpl
+from market.trust.decision import Decision, allow, deny
+
+if TYPE_CHECKING:
+    from index.commit import Deed
+    from index.store.database import Database
+    from market.errors import Problem
+    from market.model import Pack
+    from market.names import PackName
+    from market.pack.source import Source
+
+SCAN_ACT = "publish"
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A file that arrived: the pack in it and its tree. An sdist has no tree, and a pack without skills."""
+
+    filename: str
+    pack: Pack
+    source: Source | None = None
+
+
+class OwnPublishing:
+    """The index's own rule of publishing, as a plugin."""
+
+    @hookimpl
+    def decide_publish(self, pack: Pack, publisher: str, owner: str) -> Decision:
+        """Let a publisher make releases of the names that it has, and of free ones."""
+        return decide_by_owner(pack.name, publisher, owner)
+
+
+def own_publishing() -> dict[str, object]:
+    """Return the index's own implementations by name, for `load_plugins`."""
+    return {"market-publishing": OwnPublishing()}
+
+
+def decide_by_owner(name: PackName, publisher: str, owner: str) -> Decision:
+    """Decide by whose the name is; `owner` is empty for a free name."""
+    if owner in ("", publisher):
+        return allow(f"the name {name!r} is {'its own' if owner else 'free'}")
+    return deny(f"the name {name!r} belongs to the publisher {owner!r}")
+
+
+def screen(database: Database, sent: Screened, deed: Deed) -> tuple[Problem, ...]:
+    """Ask whether a new file may be published and scan it; returns the findings that stop nothing.
+
+    Raises `Refused` with the reasons of those who deny, and `InvalidInput` with every finding where one stops a publish.
+    """
+    pack = sent.pack
+    with database.read() as connection:
+        known = find_pack(connection, pack.name)
+    decision = deed.plugins.decide_publish(pack, deed.account.publisher, known.publisher if known else "")
+    if not decision.allowed:
+        raise Refused(
+            f"{pack.name} {pack.version} may not be published here",
+            why=decision.reason,
+            hint="ask the index's operator",
+            details={"name": pack.name, "version": str(pack.version)},
+        )
+    findings = deed.plugins.scan_pack(pack, sent.source, SCAN_ACT) if sent.source else ()
+    stopping = [finding for finding in findings if finding.severity is not Severity.WARNING]
+    if stopping:
+        raise InvalidInput(
+            f"{pack.name} {pack.version} can't be published",
+            why=stopping[0].text,
+            hint="correct what the scan found; what was a secret is one no more, so replace it where it is used",
+            problems=findings,
+        )
+    return findings
+
+
+def tell_published(sent: Screened, tree_digest: str, deed: Deed) -> None:
+    """Tell plugins of a file that is published now."""
+    deed.plugins.release_published(sent.pack, deed.account.publisher, sent.filename, tree_digest, deed.now)
