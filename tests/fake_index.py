@@ -99,7 +99,9 @@ class FakeIndex:
     def _change_state(self, path: str, token: str, state: str, reason: str) -> object:
         self._publisher(token)
         _, _, _, name, version, _ = path.split("/")
-        release = next((one for one in self.releases.get(name, {}).values() if str(one.verified.version) == version), None)
+        release = next(
+            (one for one in self.releases.get(name, {}).values() if str(one.verified.version) == version), None
+        )
         if release is None:
             raise NotFound(f"there is no release {version} of {name}")
         changed = (release.state, release.yanked_reason) != (state, reason)
@@ -134,7 +136,10 @@ class FakeIndex:
         same = versions.get(verified.version.canonical)
         if same is not None and same.verified.tree_digest != verified.tree_digest:
             raise Conflict(f"{verified.name} {verified.version} is there with another tree", hint="raise the version")
-        created = versions.setdefault(verified.version.canonical, FakeRelease(verified, archive, filename=filename)) is not same
+        created = (
+            versions.setdefault(verified.version.canonical, FakeRelease(verified, archive, filename=filename))
+            is not same
+        )
         url = wire.release_path(verified.name, verified.version.text)
         return wire.Published(
             verified.name, verified.version.text, publisher, verified.tree_digest, verified.archive_digest, url, created
@@ -242,3 +247,31 @@ def an_index_with(*archives: bytes) -> FakeIndex:
     for archive in archives:
         index.add(archive)
     return index
+
+
+@dataclass
+class FakeNetwork:
+    """Several indexes behind one transport, by origin. `requests` are those of all of them, in their order."""
+
+    indexes: dict[str, FakeIndex]
+    requests: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def get_json(self, url: str, token: str = "") -> object:
+        return self._at("GET", url, token).get_json(url, token)
+
+    def download(self, url: str, token: str, out: BinaryIO, limit_bytes: int) -> int:
+        return self._at("GET", url, token).download(url, token, out, limit_bytes)
+
+    def put(self, url: str, stream: BinaryIO, size: int, token: str, content_type: str) -> object:
+        return self._at("PUT", url, token).put(url, stream, size, token, content_type)
+
+    def post_json(self, url: str, body: object, token: str = "") -> object:
+        return self._at("POST", url, token).post_json(url, body, token)
+
+    def delete_json(self, url: str, token: str = "") -> object:
+        return self._at("DELETE", url, token).delete_json(url, token)
+
+    def _at(self, method: str, url: str, token: str) -> FakeIndex:
+        self.requests.append((method, url, token))
+        parts = urlsplit(url)
+        return self.indexes[f"{parts.scheme}://{parts.netloc}"]

@@ -8,6 +8,7 @@ import click
 
 from market.installer.machine import Machine
 from market.installer.prepare import Terms
+from market.resolve.policy import parse_ages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--strict-needs`."""
+    """Add `--strict-needs` and `--minimum-release-age`."""
+    function = click.option(
+        "--minimum-release-age",
+        default="",
+        metavar="AGE",
+        help="How long a release must have been published, as 24h or 3d; 0 for any. [default: as in config.toml, else 0]",
+    )(function)
     return click.option(
         "--strict-needs",
         is_flag=True,
@@ -24,6 +31,7 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def make_terms(market: Market, *, strict_needs: bool) -> Terms:
+def make_terms(market: Market, minimum_release_age: str, *, strict_needs: bool) -> Terms:
     """Return the terms that flags and settings make."""
-    return Terms(machine=Machine(market.environ), strict_needs=strict_needs)
+    ages = parse_ages(market.settings.minimum_release_age(minimum_release_age))
+    return Terms(ages, Machine(market.environ), strict_needs=strict_needs)

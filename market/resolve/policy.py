@@ -69,6 +69,11 @@ def parse_age(text: str) -> timedelta:
     return age
 
 
+def parse_ages(texts: Mapping[str, str]) -> dict[SkillClass, timedelta]:
+    """Parse ages by the names of classes, as settings give them."""
+    return {SkillClass(name): parse_age(text) for name, text in texts.items()}
+
+
 def find_too_young(document: PackDocument, release: ReleaseSummary, policy: Policy) -> str:
     """Return why a release is too young to be chosen; empty where it isn't. One without a readable date counts as just published."""
     ages = [age for age in policy.minimum_age.values() if age]

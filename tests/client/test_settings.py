@@ -8,7 +8,7 @@ import pytest
 from market.client.remember import forget_token, remember_index
 from market.client.settings import DEFAULT_INDEX_URL, Settings, load_settings
 from market.disk.home import Home
-from market.errors import InvalidInput, NotFound
+from market.errors import Conflict, InvalidInput, NotFound, Unauthenticated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,18 +111,74 @@ def test_the_environment_s_token_does_not_go_to_the_index_that_a_receipt_names(h
 def test_a_pattern_keeps_a_name_on_its_index(home: Home) -> None:
     write_config(
         home,
-        '[[index]]\nname = "public"\nurl = "http://public"\n[[index]]\nname = "work"\nurl = "http://work"\nnames = ["acme-*"]\n',
+        '[[index]]\nname = "public"\nurl = "http://public"\n[[index]]\nname = "work"\nurl = "http://work"\npacks = ["acme-*"]\n',
     )
     found = settings(home)
     assert [choice.name for choice in found.indexes_for("acme-tools")] == ["work"]
     assert [choice.name for choice in found.indexes_for("other")] == ["public"]
-    assert [choice.url for choice in found.indexes_for("acme-tools", "http://flag")] == ["http://flag"]
+    assert [choice.url for choice in found.indexes_for("other", "http://flag")] == ["http://flag"]
+    assert [choice.name for choice in found.indexes_for("acme-tools", "work")] == ["work"]
+    assert [choice.name for choice in found.indexes_for("acme-tools", "http://work/")] == ["work"]
+    assert [choice.name for choice in settings(home, MARKET_INDEX_URL="http://env").indexes_for("acme-tools")] == [
+        "work"
+    ]
+    assert [choice.url for choice in settings(home, MARKET_INDEX_URL="http://env").indexes_for("other")] == [
+        "http://env"
+    ]
+    with pytest.raises(Conflict, match="keeps acme-tools on the index work"):
+        found.indexes_for("acme-tools", "http://flag")
+    with pytest.raises(Conflict, match="http://public is another one"):
+        found.check_kept("acme-tools", "http://public")
+    found.check_kept("acme-tools", "http://work")
+    found.check_kept("other", "http://anywhere")
+
+
+def test_a_pattern_is_read_in_the_spelling_of_names(home: Home) -> None:
+    write_config(home, '[[index]]\nname = "work"\nurl = "http://work"\npacks = ["Acme_*", "one.tool"]\n')
+    assert [settings(home).indexes[0].keeps(name) for name in ("acme-x", "one-tool", "acme", "other")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_a_token_that_was_typed_goes_to_the_named_index_or_the_first(home: Home) -> None:
+    write_config(
+        home,
+        '[[index]]\nname = "public"\nurl = "http://public"\n[[index]]\nname = "work"\nurl = "http://work"\npacks = ["acme-*"]\n',
+    )
+    found = settings(home)
+    assert [choice.token for choice in found.indexes_for("other", "", "skm_typed")] == ["skm_typed"]
+    assert [choice.token for choice in found.indexes_for("acme-tools", "", "skm_typed")] == [""]
+    assert [choice.token for choice in found.indexes_for("acme-tools", "work", "skm_typed")] == ["skm_typed"]
+
+
+def test_an_index_brings_its_own_token_also_by_its_url(home: Home) -> None:
+    write_config(home, '[[index]]\nname = "work"\nurl = "http://work"\ntoken = "env:WORK_TOKEN"\n')
+    found = settings(home, WORK_TOKEN="skm_work")
+    assert found.index("http://work/").token == found.index_at("http://work").token == "skm_work"
+    assert found.index("http://work", "skm_typed").token == "skm_typed"
+    assert found.index("http://elsewhere").token == ""
+    with pytest.raises(Unauthenticated, match="the index 'work' has no token") as caught:
+        settings(home).indexes_for("x")
+    assert caught.value.why == "the variable WORK_TOKEN is not set"
+
+
+def test_how_old_a_release_must_be(home: Home) -> None:
+    assert settings(home).minimum_release_age() == {}
+    write_config(home, 'minimum-release-age = "24h"\n')
+    assert settings(home).minimum_release_age() == {"safe": "24h", "mutating": "24h", "dangerous": "24h"}
+    write_config(home, '[minimum-release-age]\nsafe = "24h"\ndangerous = "7d"\n')
+    assert settings(home).minimum_release_age() == {"safe": "24h", "dangerous": "7d"}
+    assert settings(home, MARKET_MINIMUM_RELEASE_AGE="1h").minimum_release_age()["mutating"] == "1h"
+    assert settings(home, MARKET_MINIMUM_RELEASE_AGE="1h").minimum_release_age("0")["safe"] == "0"
 
 
 def test_a_name_that_no_index_serves(home: Home) -> None:
     write_config(
         home,
-        '[[index]]\nname = "a"\nurl = "http://a"\nnames = ["a-*"]\n[[index]]\nname = "b"\nurl = "http://b"\nnames = ["b-*"]\n',
+        '[[index]]\nname = "a"\nurl = "http://a"\npacks = ["a-*"]\n[[index]]\nname = "b"\nurl = "http://b"\npacks = ["b-*"]\n',
     )
     with pytest.raises(NotFound, match="no configured index"):
         settings(home).indexes_for("c")
@@ -135,7 +191,14 @@ def test_a_name_that_no_index_serves(home: Home) -> None:
         "index = 1",
         '[[index]]\nname = "x"',
         '[[index]]\nname = "x"\nurl = "nonsense"',
-        '[[index]]\nname="x"\nurl="http://x"\nnames = "a"',
+        '[[index]]\nname="x"\nurl="http://x"\npacks = "a"',
+        '[[index]]\nname="x"\nurl="http://x"\npacks = [" "]',
+        '[[index]]\nname="x"\nurl="http://x"\npack = ["a"]',
+        '[[index]]\nname="x"\nurl="http://x"\ntoken = "skm_secret"',
+        '[[index]]\nname="x"\nurl="http://x"\ntoken = "env:"',
+        '[[index]]\nname="x"\nurl="http://x"\ntoken = 1',
+        "minimum-release-age = 24",
+        'minimum-release-age = {careful = "1h"}',
     ],
 )
 def test_a_config_that_can_t_be_read_names_itself(home: Home, text: str) -> None:

@@ -54,6 +54,7 @@ def install(
     accept_publisher: bool,
     no_deps: bool,
     strict_needs: bool,
+    minimum_release_age: str,
     lock: str | None,
     locked: bool,
     frozen: bool,
@@ -77,7 +78,7 @@ def install(
     given = parse_given(name, version)
     into = writable_root(market, root or (locked_root(market, lock) if locked else ""), output, create=not dry_run)
     indexes = open_indexes(market, index=index, token=token)
-    terms = make_terms(market, strict_needs=strict_needs)
+    terms = make_terms(market, minimum_release_age, strict_needs=strict_needs)
     permit = Permit(dry_run, force, accept_publisher or locked, partial(check_unlocked, lock) if frozen else None)
 
     def make_order(stack: ExitStack) -> Order:

@@ -72,6 +72,7 @@ def publish(
         opened = [stack.enter_context(build_folder(path, given)) for path in folders]
         drafts = [review_draft(draft, parse_allowed(allow_secret)) for draft in opened]
         for draft in drafts:
+            market.settings.check_kept(draft.pack.name, client.url)
             check_publishable(draft, VERSION_RULES if auto else frozenset())
         for problems in (*(file.problems for file in distributions), *(draft.problems for draft in drafts)):
             for line in warning_lines(problems):

@@ -48,6 +48,7 @@ def upgrade(
     accept_publisher: bool,
     no_deps: bool,
     strict_needs: bool,
+    minimum_release_age: str,
     dry_run: bool,
 ) -> None:
     r"""Upgrade the named packs, or all that came from an index, to their newest release. All or none.
@@ -71,7 +72,7 @@ def upgrade(
         into,
         Indexes(choose, lambda choice: open_index(market, choice)),
         lambda stack: _order(into, names, follow=not no_deps),
-        make_terms(market, strict_needs=strict_needs),
+        make_terms(market, minimum_release_age, strict_needs=strict_needs),
         Permit(dry_run, accept_publisher=accept_publisher),
     )
     follow_lock(market, output, into, [change.name for change in done.changes], None)
@@ -105,8 +106,12 @@ def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
 def _choose_indexes(
     market: Market, receipt: Receipt | None, name: str, index: str, token: str
 ) -> Sequence[IndexChoice]:
-    """Return the index that an installed pack came from; one that is new is looked for as by `market install`."""
+    """Return the index that an installed pack came from, unless a pattern keeps its name elsewhere by now.
+
+    A pack that is new is looked for as by `market install`.
+    """
     settings = market.settings
-    if index or token or receipt is None or receipt.origin.kind != "index":
+    is_kept = any(choice.keeps(name) for choice in settings.indexes)
+    if index or token or is_kept or receipt is None or receipt.origin.kind != "index":
         return settings.indexes_for(name, index, token)
     return (settings.index_at(receipt.origin.index),)
