@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.cli.permit import Permit
     from market.client.indexes import Indexes
     from market.installer.closure import Order
     from market.installer.plan import Change
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from market.installer.root import Root
     from market.installer.transaction import Arrival
     from market.names import Requirement
-
-LOCK_TIMEOUT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +94,6 @@ class Installation:
         return next((one.changes for one in self.arrivals if one.verified.name == planned.name), ())
 
 
-@dataclass(frozen=True, slots=True)
-class Permit:
-    """What the person who asks has confirmed. `check` looks at what was fetched, and raises where it mustn't be installed."""
-
-    dry_run: bool = False
-    overwrite_edits: bool = False
-    accept_publisher: bool = False
-    check: Callable[[Sequence[Arrival]], None] | None = None
-
-
 def carry_out(
     market: Market,
     output: Output,
@@ -126,7 +115,7 @@ def carry_out(
             required = [(pick.name, pick.candidate.requires) for pick in ready.picks]
             missing = _missing_requires(root, order, required)
             return Installation(root, ready.plan, ready.arrivals, (), missing, (), dry_run=True)
-        with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=open_guard(market)) as locked:
+        with lock_root(root, timeout_seconds=permit.lock_timeout, guard=open_guard(market)) as locked:
             with output.progress("fetching"):
                 order = make_order(stack)
                 ready = prepare(root, indexes, order, terms, market.now())

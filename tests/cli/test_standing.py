@@ -135,6 +135,8 @@ def test_a_pin_holds_on_every_road(shell: Shell) -> None:
     shell("pin", "--reason", "x", expect=2)
     assert "is pinned to 1.0.0" in shell("pin", "my-pack", "--reason", "2.0 loses data").out
     assert "2.0 loses data" in shell("install", "my-pack@2.0.0", expect=4).err
+    assert "up to date" in shell("upgrade").out
+    assert "2.0 loses data" in shell("upgrade", "my-pack", expect=4).err
     assert (
         "2.0 loses data" in shell("pin").out and "pinned:      to 1.0.0: 2.0 loses data" in shell("why", "my-pack").out
     )

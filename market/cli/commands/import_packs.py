@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.command import command, dry_run_option
-from market.cli.installing import Permit, carry_out
+from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock
+from market.cli.permit import Permit
 from market.cli.roots import one_root_option, writable_root
 from market.cli.targets import existing_path
 from market.cli.terms import make_terms, terms_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,11 @@ import click
 
 from market.cli.arriving import add_folder_hint, read_order
 from market.cli.building import parse_given
-from market.cli.command import command, dry_run_option, given_options, index_options
-from market.cli.installing import Permit, carry_out
+from market.cli.command import command, given_options, index_options
+from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock, lock_option
 from market.cli.network import open_indexes
+from market.cli.permit import permit_options
 from market.cli.restoring import check_unlocked, locked_arrivals, locked_root
 from market.cli.roots import one_root_option, writable_root
 from market.cli.terms import make_terms, terms_options
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.cli.permit import Permit
 
 
 @command("install")
@@ -31,8 +34,6 @@ if TYPE_CHECKING:
 @one_root_option
 @given_options
 @index_options
-@click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
-@click.option("--accept-publisher", is_flag=True, help="Accept that the pack now comes from another publisher.")
 @click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
 @terms_options
 @lock_option
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     "--locked", is_flag=True, help="Install exactly what the lock file names, all or the named packs; else exit 4."
 )
 @click.option("--frozen", is_flag=True, help="Never change the lock file: exit 4 where it would have to.")
-@dry_run_option
+@permit_options
 def install(
     market: Market,
     output: Output,
@@ -50,15 +51,13 @@ def install(
     version: str,
     index: str,
     token: str,
-    force: bool,
-    accept_publisher: bool,
     no_deps: bool,
     strict_needs: bool,
     minimum_release_age: str,
     lock: str | None,
     locked: bool,
     frozen: bool,
-    dry_run: bool,
+    permit: Permit,
 ) -> None:
     r"""Install packs and what they require, all or none. A running host that serves the root has them at once.
 
@@ -76,10 +75,13 @@ def install(
     if (name or version) and len(targets) > 1:
         raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
     given = parse_given(name, version)
-    into = writable_root(market, root or (locked_root(market, lock) if locked else ""), output, create=not dry_run)
+    into = writable_root(
+        market, root or (locked_root(market, lock) if locked else ""), output, create=not permit.dry_run
+    )
     indexes = open_indexes(market, index=index, token=token)
     terms = make_terms(market, minimum_release_age, strict_needs=strict_needs)
-    permit = Permit(dry_run, force, accept_publisher or locked, partial(check_unlocked, lock) if frozen else None)
+    check = partial(check_unlocked, lock) if frozen else None
+    permit = replace(permit, accept_publisher=permit.accept_publisher or locked, check=check)
 
     def make_order(stack: ExitStack) -> Order:
         if locked:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from market.cli.command import command, dry_run_option
-from market.cli.installing import LOCK_TIMEOUT_SECONDS
 from market.cli.live import await_hosts, host_lines
 from market.cli.lock_place import follow_lock
+from market.cli.locking import lock_timeout_option
 from market.cli.plugged import open_guard
 from market.cli.roots import find_installed, root_option
 from market.errors import InvalidInput
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 @command("uninstall")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @root_option
+@lock_timeout_option
 @dry_run_option
-def uninstall(market: Market, output: Output, names: tuple[str, ...], roots: tuple[str, ...], dry_run: bool) -> None:
+def uninstall(
+    market: Market, output: Output, names: tuple[str, ...], roots: tuple[str, ...], lock_timeout: float, dry_run: bool
+) -> None:
     r"""Uninstall packs, all or none. Only what was installed is deleted, and only the first root that has them is touched.
 
     \b
@@ -49,7 +52,7 @@ def uninstall(market: Market, output: Output, names: tuple[str, ...], roots: tup
     changes: tuple[Change, ...] = ()
     shown: tuple[Shown, ...] = ()
     if not dry_run:
-        with lock_root(root, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=open_guard(market)) as locked:
+        with lock_root(root, timeout_seconds=lock_timeout, guard=open_guard(market)) as locked:
             changes = uninstall_packs(locked, [installed.name for installed in found], market.now())
         follow_lock(market, output, root, [change.name for change in changes], None)
         shown = await_hosts(market, root, [(installed.name, "") for installed in found])

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.command import command, dry_run_option, index_options
-from market.cli.installing import Permit, carry_out
+from market.cli.command import command, index_options
+from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock
 from market.cli.network import open_index
+from market.cli.permit import permit_options
 from market.cli.roots import one_root_option, writable_root
 from market.cli.terms import make_terms, terms_options
 from market.client.indexes import Indexes
 from market.errors import NotFound
 from market.installer.closure import Order
+from market.installer.pins import load_pins
 from market.installer.receipt import load_receipts
 from market.names import Requirement, parse_pack_name
 from market.resolve.candidates import Prefer
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.cli.permit import Permit
     from market.client.settings import IndexChoice
     from market.installer.receipt import Receipt
     from market.installer.root import Root
@@ -34,10 +37,9 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @one_root_option
 @index_options
-@click.option("--accept-publisher", is_flag=True, help="Accept that a pack now comes from another publisher.")
 @click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
 @terms_options
-@dry_run_option
+@permit_options
 def upgrade(
     market: Market,
     output: Output,
@@ -45,22 +47,21 @@ def upgrade(
     root: str,
     index: str,
     token: str,
-    accept_publisher: bool,
     no_deps: bool,
     strict_needs: bool,
     minimum_release_age: str,
-    dry_run: bool,
+    permit: Permit,
 ) -> None:
     r"""Upgrade the named packs, or all that came from an index, to their newest release. All or none.
 
-    What they require comes along; nothing goes back to an older release.
+    What they require comes along; nothing goes back to an older release. Without names, pinned packs are passed over.
 
     \b
     Examples:
       market upgrade
       market upgrade my-pack --dry-run
     """
-    into = writable_root(market, root, output, create=not dry_run)
+    into = writable_root(market, root, output, create=not permit.dry_run)
     receipts = {str(receipt.name): receipt for receipt in load_receipts(into)}
 
     def choose(name: str) -> Sequence[IndexChoice]:
@@ -73,7 +74,7 @@ def upgrade(
         Indexes(choose, lambda choice: open_index(market, choice)),
         lambda stack: _order(into, names, follow=not no_deps),
         make_terms(market, minimum_release_age, strict_needs=strict_needs),
-        Permit(dry_run, accept_publisher=accept_publisher),
+        permit,
     )
     follow_lock(market, output, into, [change.name for change in done.changes], None)
     idle = [f"everything in {into.path} that came from an index is up to date"]
@@ -96,11 +97,10 @@ def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
         raise NotFound(
             f"{', '.join(elsewhere)} did not come from an index", hint="install it again from where it came from"
         )
-    return (
-        [receipts[name] for name in wanted]
-        if wanted
-        else [one for one in receipts.values() if one.origin.kind == "index"]
-    )
+    if wanted:
+        return [receipts[name] for name in wanted]
+    pins = load_pins(root)
+    return [one for one in receipts.values() if one.origin.kind == "index" and one.name not in pins]
 
 
 def _choose_indexes(
