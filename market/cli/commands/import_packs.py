@@ -46,6 +46,7 @@ def import_packs(
     force: bool,
     accept_publisher: bool,
     strict_needs: bool,
+    minimum_release_age: str,
     dry_run: bool,
 ) -> None:
     r"""Install every pack of a file that `market export` wrote, all or none, without a network.
@@ -74,7 +75,7 @@ def import_packs(
         into,
         Indexes(_no_index, _never),
         lambda _: Order((), arrivals, follow=False),
-        make_terms(market, strict_needs=strict_needs),
+        make_terms(market, minimum_release_age, strict_needs=strict_needs),
         permit,
     )
     follow_lock(market, output, into, [change.name for change in done.changes], None)
