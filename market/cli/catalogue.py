@@ -80,6 +80,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             _entry("index", "Serve an index and look after it.", "index_group"),
             _entry("host", "Serve a host and look after it.", "host_group"),
+            _entry("plugins", "List plugins, and switch them off and on.", "plugins_group"),
             _entry("completion", "Print the completion script of a shell."),
         ),
     ),

@@ -50,6 +50,7 @@ class FilePublication:
     version: str = ""
     tree_digest: str = ""
     digest: str = ""
+    findings: tuple[dict[str, Any], ...] = ()
 
     @property
     def document(self) -> dict[str, Any]:
@@ -65,6 +66,7 @@ class FilePublication:
             "archive_digest": self.digest,
             "tree_digest": self.tree_digest,
             "problems": dump_problems(self.file.problems),
+            "findings": list(self.findings),
         }
 
     @property
@@ -102,9 +104,8 @@ def publish_distribution(client: IndexClient, file: Distribution, *, dry_run: bo
         return FilePublication(file, "would publish", client.url)
     done = client.publish_file(file.name, file.version.text, file.path.name, file.stream, file.size)
     status = "published" if done.created else "unchanged"
-    return FilePublication(
-        file, status, client.url, done.publisher, done.version, done.tree_digest, done.archive_digest
-    )
+    known = done.publisher, done.version, done.tree_digest, done.archive_digest
+    return FilePublication(file, status, client.url, *known, done.findings)
 
 
 def _parse_sdist(path: Path) -> tuple[PackName, Version]:

@@ -11,7 +11,7 @@ from market.installer.guard import Guard, own_installing
 from market.plugins import load_plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from market.cli.market import Market
@@ -32,6 +32,11 @@ def open_guard(market: Market) -> Guard:
 def finding_rows(change: Change | None) -> list[dict[str, Any]]:
     """Return what the scans saw in a pack, as `--json` prints it."""
     return dump_problems(change.findings) if change else []
+
+
+def sent_finding_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what the scans of a server saw and stopped nothing, in sentences."""
+    return [f"  {row['file']}:{row['line']}: {row['severity']}: {row['text']} [{row['rule']}]" for row in rows]
 
 
 def finding_lines(change: Change | None) -> list[str]:

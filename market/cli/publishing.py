@@ -28,6 +28,7 @@ class Publication:
     status: str
     url: str
     publisher: str = ""
+    findings: tuple[dict[str, Any], ...] = ()
 
     @property
     def document(self) -> dict[str, Any]:
@@ -45,6 +46,7 @@ class Publication:
             "files": self.draft.files,
             "left_out": [{"path": path, "why": why} for path, why in self.draft.left_out],
             "problems": dump_problems(self.draft.problems),
+            "findings": list(self.findings),
         }
 
     @property
@@ -64,7 +66,8 @@ def publish_draft(client: IndexClient, draft: Draft, version: str, *, dry_run: b
         return Publication(draft, version, "unchanged" if is_there else "would publish", client.url)
     draft.stream.seek(0)
     done: Published = client.publish(draft.pack.name, version, draft.stream, draft.built.size)
-    return Publication(draft, done.version, "published" if done.created else "unchanged", client.url, done.publisher)
+    status = "published" if done.created else "unchanged"
+    return Publication(draft, done.version, status, client.url, done.publisher, done.findings)
 
 
 def choose_version(client: IndexClient, draft: Draft, *, auto: bool) -> str:

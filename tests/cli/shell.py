@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from market.discovery import PluginEntry
+
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -50,6 +52,7 @@ class Shell:
     monkeypatch: pytest.MonkeyPatch
     index: FakeIndex = field(default_factory=FakeIndex)
     environ: dict[str, str] = field(default_factory=dict)
+    plugins: tuple[PluginEntry, ...] = ()
 
     @property
     def home(self) -> Home:
@@ -61,7 +64,7 @@ class Shell:
 
     def __call__(self, *arguments: object, expect: int | None = 0, stdin: bytes = b"") -> Ran:
         environ = {"PATH": "/usr/bin:/bin", "MARKET_INDEX_URL": URL, "MARKET_TOKEN": TOKEN, **self.environ}
-        market = Market(self.home, environ, index_transport=self.index, now=lambda: NOW)
+        market = Market(self.home, environ, index_transport=self.index, now=lambda: NOW, plugin_entries=self.plugins)
         self.monkeypatch.chdir(self.folder)
         self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         out, err = io.StringIO(), io.StringIO()

@@ -12,6 +12,7 @@ from market.cli.building import build_folder, check_publishable, parse_given, re
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.distributions import is_distribution, open_distribution, publish_distribution
 from market.cli.network import open_index
+from market.cli.plugged import sent_finding_lines
 from market.cli.publishing import AUTO, choose_version, publish_draft
 from market.cli.targets import existing_path
 from market.errors import InvalidInput
@@ -88,5 +89,5 @@ def publish(
         listed = [f"  {file.path}  {file.size} B" for draft in drafts if dry_run for file in draft.built.record.files]
         output.done(
             {"index": client.url, "dry_run": dry_run, "items": [one.document for one in done]},
-            [*(one.line for one in done), *listed],
+            [*(one.line for one in done), *listed, *sent_finding_lines(row for one in done for row in one.findings)],
         )
