@@ -20,6 +20,7 @@ from market.trust.verify import VerifiedPack, verify_archive, verify_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from market.model import Needs, Skill
 
@@ -59,12 +60,17 @@ class FakeIndex:
     owners: dict[str, str] = field(default_factory=dict)
     requests: list[tuple[str, str, str]] = field(default_factory=list)
     refuse_next: MarketError | None = None
+    clock: datetime | None = None
     change_answer: Callable[[str, object], object] = lambda path, answer: answer
     change_archive: Callable[[bytes], bytes] = lambda archive: archive
 
     def get_json(self, url: str, token: str = "") -> object:
         path, query = self._enter("GET", url, token)
         return self.change_answer(path, _through_json(self._find(path, query, token)))
+
+    def read_clock(self, url: str) -> datetime | None:
+        self._enter("GET", url, "")
+        return self.clock
 
     def download(self, url: str, token: str, out: BinaryIO, limit_bytes: int) -> int:
         path, _ = self._enter("GET", url, token)

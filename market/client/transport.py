@@ -10,8 +10,9 @@ import json
 import os
 import ssl
 import time
+from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 from urllib.parse import urljoin
 
 import requests
@@ -23,6 +24,7 @@ from market.errors import InvalidInput, Unavailable, Untrusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from market.errors import MarketError
 
@@ -48,6 +50,14 @@ class Transport(Protocol):
 
     def delete_json(self, url: str, token: str = "") -> object:
         """Ask for a deletion and return the JSON answer."""
+
+
+@runtime_checkable
+class Dated(Protocol):
+    """A connection that can also tell what time the other side has."""
+
+    def read_clock(self, url: str) -> datetime | None:
+        """Return the time that a server's answer bears, whatever it answers; None where it bears none."""
 
 
 class RequestsTransport:
@@ -95,6 +105,16 @@ class RequestsTransport:
     def delete_json(self, url: str, token: str = "") -> object:
         """Ask for a deletion and return the JSON answer."""
         return self._parse(url, self._call("DELETE", url, token))
+
+    def read_clock(self, url: str) -> datetime | None:
+        """Return the time in the header `Date` of a server's answer, whatever it answers; no token is sent."""
+        try:
+            with self._follow("GET", url, "", None, {}) as response:
+                return parsedate_to_datetime(response.headers["Date"])
+        except requests.RequestException as error:
+            raise self._unreachable(url, error) from error
+        except (KeyError, ValueError):
+            return None
 
     def _call(
         self,

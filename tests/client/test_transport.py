@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import socket
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,6 +50,15 @@ def a_problem(status: int, code: str, **fields: object) -> Answer:
         **fields,
     }
     return Answer(status, json.dumps(body).encode(), {"Content-Type": "application/problem+json"})
+
+
+def test_the_time_of_a_server_is_read_whatever_it_answers() -> None:
+    for status in (200, 404, 500):
+        with serve(lambda _, status=status: Answer(status)) as server:  # type: ignore[misc]
+            read = a_transport().read_clock(server.url)
+            assert read is not None and abs((datetime.now(UTC) - read).total_seconds()) < 5
+    with pytest.raises(Unavailable):
+        a_transport().read_clock("http://127.0.0.1:9/")
 
 
 def test_json_is_returned_and_the_token_is_sent() -> None:
