@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from market.model import Kind
 from market.pack.entry import FIRST_BYTES, resolve_entry
 from market.pack.guide_fields import find_movable, join_listed
+from market.pack.import_names import find_junk
 from market.pack.rules import make_problem
 from market.pack.secrets import MAX_SCANNED_BYTES, find_secrets
 from market.pack.text import parse_text, read_manifest
@@ -39,6 +40,7 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _WINDOWS_REFUSES = re.compile(r'[<>"|?*]')
+_EDITORS = re.compile(r"(?:~|\.swp|\.swo|\.orig|\.bak|/#[^/]*#|^#[^/]*#)$")
 _HEAD = re.compile(r"\s*---[ \t]*\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _OWN_FOLDER = r"(?:\./|\{baseDir\}/|\$\{CLAUDE_SKILL_DIR\}/|\$\{?SKILL_DIR\}?/)?"
 _NAMED = re.compile(
@@ -66,6 +68,8 @@ def review_pack(source: Source, pack: Pack) -> tuple[Problem, ...]:
 def _review_path(path: str) -> Iterator[Problem]:
     if len(path) > MAX_PATH_CHARACTERS:
         yield make_problem("path-length", f"the path has {len(path)} characters", path)
+    if find_junk(path) or _EDITORS.search(path):
+        yield make_problem("junk-file", f"{path.rpartition('/')[2]!r} is no part of the work", path)
     if found := _WINDOWS_REFUSES.search(path):
         yield make_problem("path-windows", f"the path holds {found[0]!r}", path)
 

@@ -189,7 +189,7 @@ def _of_folders() -> dict[str, Proof]:
         "folder-link": ("`a.txt` that links to `SKILL.md`", lambda top: (top / "a.txt").symlink_to("SKILL.md")),
         "folder-link-outside": ("`a.txt` that links to `/etc/hostname`", lambda top: (top / "a.txt").symlink_to("/etc/hostname")),
         "folder-link-broken": ("`a.txt` that links to `gone`", lambda top: (top / "a.txt").symlink_to("gone")),
-        "folder-link-loop": ("`sub/up` that links to `..`", lambda top: ((top / "sub").mkdir(), (top / "sub/up").symlink_to(".."))),
+        "folder-link-loop": ("`sub/up` that links to `..`", _make_loop),
         "folder-special-file": ("a pipe or a socket", lambda top: os.mkfifo(top / "pipe")),
         "folder-unreadable": ("a file with mode 0000", _make_unreadable),
         "folder-name-encoding": ("a name with the byte 0xE9", lambda top: open(os.fsencode(top) + b"/caf\xe9", "wb").close()),
@@ -211,8 +211,12 @@ def _folder_fires(make: Callable[[Path], Any]) -> Callable[[Path], set[str]]:
     return fire
 
 
+def _make_loop(top: Path) -> None:
+    (top / "sub").mkdir()
+    (top / "sub/up").symlink_to("..")
+
+
 def _make_unreadable(top: Path) -> None:
-    """Of the super-user nothing is unreadable but what a process in another name space holds: there the rule can't be met."""
     (top / "closed").mkdir(mode=0)
     (top / "closed.txt").touch(mode=0)
 

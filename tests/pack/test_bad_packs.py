@@ -90,6 +90,7 @@ PLACES = (
     ("file-named-absent", "SKILL.md", 8, 6),
     ("guide-body-long", "SKILL.md", 0, 0),
     ("guide-field-list", "SKILL.md", 4, 1),
+    ("junk-file", "notes.md~", 0, 0),
     ("guide-field-unknown", "SKILL.md", 4, 1),
     (
         "path-length",
