@@ -54,6 +54,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             _entry("why", "Say why a pack stands here as it does."),
             _entry("outdated", "Ask the indexes for newer releases."),
             _entry("verify", "Read every byte against the receipts, or accept edits."),
+            _entry("doctor", "Look for what is wrong, and put right what is safe."),
             _entry("lock", "Write market.lock: exactly what is installed."),
             _entry("sync", "Make a root equal market.lock."),
             _entry("export", "Put packs and what they require into one file.", "export_packs"),

@@ -9,9 +9,11 @@ from market.client.host_client import HostClient
 from market.client.index_client import IndexClient
 from market.client.indexes import Indexes
 from market.client.running_hosts import load_admin_token, load_running_hosts
-from market.client.transport import RequestsTransport
+from market.client.transport import Dated, RequestsTransport
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from market.cli.market import Market
     from market.client.settings import IndexChoice
 
@@ -20,6 +22,12 @@ def open_index(market: Market, choice: IndexChoice) -> IndexClient:
     """Return a client of the chosen index."""
     transport = market.index_transport or RequestsTransport("index", environ=market.environ)
     return IndexClient(transport, choice.url, choice.token, cache=ArchiveCache(market.home.archives))
+
+
+def read_clock(market: Market, url: str) -> datetime | None:
+    """Return the time that the index at a URL has, or None where it doesn't say."""
+    transport = market.index_transport or RequestsTransport("index", environ=market.environ)
+    return transport.read_clock(f"{url}/v1/packs?limit=1") if isinstance(transport, Dated) else None
 
 
 def open_indexes(market: Market, *, index: str = "", token: str = "") -> Indexes:

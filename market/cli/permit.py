@@ -38,11 +38,10 @@ def permit_options(function: Callable[..., Any]) -> Callable[..., Any]:
         permit = Permit(dry_run, force, accept_publisher, lock_timeout=lock_timeout)
         return function(*arguments, permit=permit, **values)
 
-    run = dry_run_option(run)
-    run = lock_timeout_option(run)
-    run = click.option(
+    made = lock_timeout_option(dry_run_option(run))
+    made = click.option(
         "--accept-publisher", is_flag=True, help="Accept that the pack now comes from another publisher."
-    )(run)
+    )(made)
     return click.option(
         "--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup."
-    )(run)
+    )(made)

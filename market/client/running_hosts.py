@@ -39,6 +39,12 @@ def load_running_hosts(home: Home) -> tuple[RunningHost, ...]:
     return tuple(host for host in found if host is not None and _is_alive(host.pid))
 
 
+def find_stale_records(home: Home) -> tuple[Path, ...]:
+    """Return the files of hosts that no longer run, and those that can't be read."""
+    paths = sorted(home.running_hosts.glob("*.json"))
+    return tuple(path for path in paths if (host := _load(path)) is None or not _is_alive(host.pid))
+
+
 def load_admin_token(home: Home, url: str) -> str:
     """Return the token of this user's own host, or empty where `url` isn't one that runs now: a foreign server mustn't get it."""
     if not any(origin_of(host.url) == origin_of(url) for host in load_running_hosts(home)):

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from market.disk.failures import disk_failures
 from market.disk.keep import keep_copy, keep_link
-from market.installer.receipt import Earlier, load_receipt_bytes, receipt_names
+from market.errors import Untrusted
+from market.installer.receipt import Earlier, encode_receipt, load_receipt_bytes, load_receipts, receipt_names
+from market.pack.record import hash_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from market.installer.intent import Intent, Move, Stage
-    from market.installer.receipt import Receipt
     from market.installer.root import Root
 
 EARLIER_RELEASES_KEPT = 2
@@ -92,6 +94,32 @@ def forget_archives(root: Root, intent: Intent) -> None:
     for digest in intent.forgotten:
         with suppress(FileNotFoundError):
             os.unlink(root.archive(digest))  # noqa: PTH108
+
+
+def find_unnamed(root: Root) -> tuple[Path, ...]:
+    """Return the kept archives that no receipt names, nor an open intent; none where a receipt can't be read: it may have named one."""
+    kept = _kept(root)
+    try:
+        texts = [encode_receipt(receipt) for receipt in load_receipts(root)] if kept else []
+    except Untrusted:
+        return ()
+    texts += [load_receipt_bytes(path) or b"" for path in root.intents.glob("*.json")]
+    return tuple(path for path in kept if not any(path.stem.encode() in content for content in texts))
+
+
+def find_spoilt(root: Root) -> tuple[Path, ...]:
+    """Return the kept archives whose content isn't what their name says; every one is read."""
+    return tuple(path for path in _kept(root) if _hash(path) != path.stem)
+
+
+def _kept(root: Root) -> list[Path]:
+    with disk_failures("read", root.archives):
+        return sorted(root.archives.glob("[!.]*.zip")) if root.archives.is_dir() else []
+
+
+def _hash(path: Path) -> str:
+    with disk_failures("read", path), path.open("rb") as stream:
+        return hash_stream(stream)[1]
 
 
 def _named(receipts: Iterable[Receipt | None]) -> set[str]:

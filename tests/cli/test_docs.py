@@ -62,6 +62,7 @@ def used(shell: Shell) -> Shell:
         ("list", []),
         ("outdated", []),
         ("verify", []),
+        ("doctor", []),
         ("pin", ["my-pack", "--reason", "x"]),
         ("disable", ["my-pack"]),
         ("enable", ["my-pack"]),

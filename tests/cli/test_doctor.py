@@ -1,0 +1,156 @@
+"""doctor: every finding, its fix, and what --fix does and leaves alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from market.errors import Unavailable
+from market.installer import doctor
+from tests.cli.shell import NOW
+from tests.client.server import Answer, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.shell import Shell
+
+
+@pytest.fixture
+def used(shell: Shell) -> Shell:
+    shell.pack()
+    shell("install", "./my-pack")
+    shell.pack(version="2.0.0")
+    shell("install", "./my-pack")
+    assert shell("doctor").out == f"nothing is wrong (looked at {shell.root})\n"
+    return shell
+
+
+def found(shell: Shell, *arguments: str) -> dict[str, str]:
+    ran = shell("doctor", *arguments, "--json", expect=None)
+    rows = ran.json["items"]
+    assert all(row["text"] and row["fix"] and row["place"] for row in rows)
+    assert ran.code == (4 if ran.json["errors"] else 0)
+    return {row["rule"]: "fixed" if row["fixed"] else row["severity"] for row in rows}
+
+
+def state_of(shell: Shell) -> Path:
+    return shell.root / ".market"
+
+
+def kept(shell: Shell) -> Path:
+    return sorted((state_of(shell) / "archives").iterdir())[0]
+
+
+SAFE: dict[str, Callable[[Shell], object]] = {
+    "root-writable": lambda shell: shell.root.chmod(0o777),
+    "state-mode": lambda shell: state_of(shell).chmod(0o755),
+    "stage-orphan": lambda shell: (state_of(shell) / "staging" / "0123").mkdir(),
+    "tree-retired": lambda shell: (state_of(shell) / "retired" / "0123-x").mkdir(),
+    "file-stray": lambda shell: (state_of(shell) / "receipts" / ".my-pack.json.1234").write_text("{"),
+    "archive-unnamed": lambda shell: (state_of(shell) / "archives" / f"{'0' * 64}.zip").write_text(""),
+    "archive-spoilt": lambda shell: kept(shell).write_bytes(b"x"),
+    "host-stale": lambda shell: _write(shell.home.running_hosts / "x.json", "{"),
+    "secret-readable": lambda shell: _write(shell.home.credentials, "{}"),
+}
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o644)
+
+
+@pytest.mark.parametrize("rule", SAFE)
+def test_what_is_safe_is_said_first_and_then_put_right(used: Shell, rule: str) -> None:
+    SAFE[rule](used)
+    before = used.everything()
+    assert rule in found(used) and used.everything() == before
+    assert "--fix does it" in used("doctor", expect=None).out
+    assert found(used, "--fix")[rule] == "fixed"
+    assert rule not in found(used)
+    used("verify")
+
+
+def test_an_interrupted_transaction_is_settled(used: Shell) -> None:
+    intent = {"schema": 1, "transaction": "0123", "root": [1, 1], "forgotten": [], "moves": []}
+    (state_of(used) / "intents" / "0123.json").write_text(json.dumps(intent))
+    assert found(used) == {"intent-open": "warning"}
+    assert found(used, "--fix") == {"intent-open": "fixed"}
+    assert os.listdir(state_of(used) / "intents") == []
+
+
+TOLD: dict[str, tuple[str, Callable[[Shell], object]]] = {
+    "tree-missing": ("error", lambda shell: (shell.root / "my-pack").rename(shell.folder / "gone")),
+    "receipt-broken": ("error", lambda shell: (state_of(shell) / "receipts" / "my-pack.json").write_text("{")),
+    "tree-edited": ("warning", lambda shell: (shell.root / "my-pack" / "mine.txt").write_text("mine")),
+    "tree-unmanaged": ("note", lambda shell: (shell.root / "dropped").mkdir()),
+    "backups": ("note", lambda shell: (state_of(shell) / "backups" / "my-pack-1").mkdir(parents=True)),
+    "unreadable": ("error", lambda shell: (state_of(shell) / "pins.json").write_text("{")),
+    "pin-idle": ("note", lambda shell: shell("pin", "other", "--version", "1", "--reason", "x")),
+}
+
+
+@pytest.mark.parametrize("rule", TOLD)
+def test_what_is_somebodys_own_is_told_and_left_alone(used: Shell, rule: str) -> None:
+    severity, spoil = TOLD[rule]
+    spoil(used)
+    assert found(used)[rule] == severity
+    before = used.everything()
+    assert found(used, "--fix")[rule] == severity
+    assert used.everything() == before
+
+
+def test_an_unreadable_intent_is_told_and_other_roots_are_repaired_all_the_same(used: Shell) -> None:
+    used("install", "./my-pack", "--root", "other")
+    (state_of(used) / "intents" / "0123.json").write_text("{")
+    (used.folder / "other").chmod(0o777)
+    ran = used("doctor", "--fix", "--root", str(used.root), "--root", "other", "--json", expect=4)
+    assert {(row["rule"], row["fixed"]) for row in ran.json["items"]} == {
+        ("unreadable", False),
+        ("root-writable", True),
+    }
+
+
+def test_places_of_roots(used: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = used.root / "inner"
+    used("install", "./my-pack", "--root", str(inner))
+    (used.folder / "link").symlink_to(used.root)
+    ran = used("doctor", "--root", "link", "--root", str(inner), "--json")
+    assert {"root-link", "root-inside"} <= {row["rule"] for row in ran.json["items"]}
+    monkeypatch.setattr(doctor, "MIN_FREE_BYTES", 1 << 62)
+    assert found(used)["disk-full"] == "warning"
+    state_of(used).rename(used.folder / "elsewhere")
+    state_of(used).symlink_to(used.folder / "elsewhere")
+    assert found(used)["state-link"] == "error"
+
+
+def test_indexes_and_their_clocks(used: Shell) -> None:
+    used.index.clock = NOW - timedelta(seconds=30)
+    assert found(used) == {}
+    used.index.clock = NOW + timedelta(hours=2)
+    assert "is 7200 s behind the index's" in used("doctor").out
+    used.index.refuse_next = Unavailable("the index can't be reached", hint="start it")
+    assert found(used) == {"index-silent": "warning"}
+    used.index.refuse_next = Unavailable("the index can't be reached")
+    assert found(used, "--offline") == {} and used.index.refuse_next is not None
+
+
+def test_hosts_that_do_not_show_what_stands_there(used: Shell) -> None:
+    status = [200]
+    with serve(lambda _: Answer(status[0], b'{"items": [], "total": 0}')) as host:
+        note = {"pid": os.getpid(), "url": host.url, "roots": [str(used.root)]}
+        _write(used.home.running_hosts / f"{os.getpid()}.json", json.dumps(note))
+        assert found(used) == {"host-behind": "error"}
+        status[0] = 500
+        assert found(used) == {"host-silent": "warning"}
+
+
+def test_a_home_without_anything_is_healthy(shell: Shell) -> None:
+    assert "nothing is wrong (looked at no root" in shell("doctor", "--fix").out
+    assert not shell.home.path.exists()
