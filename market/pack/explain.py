@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DISCOVERY_RULE = (
     f"Every folder with a file named exactly {GUIDE_FILE} or {COMMAND_FILE} is a skill, at any depth up to {MAX_DEPTH}.",
-    f"Folders that start with a dot, {' and '.join(sorted(PASSED_OVER))} are passed over.",
+    f"Folders that start with a dot, {' and '.join(sorted(PASSED_OVER, reverse=True))} are passed over.",
     f"Below a folder with a {GUIDE_FILE}, another {GUIDE_FILE} is content of the first; a {COMMAND_FILE} is still a skill.",
     "Where a pack.yaml names `skills`, or a plugin's manifest stands at the top, only those folders are searched.",
 )

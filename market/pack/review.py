@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from market.model import Kind
@@ -33,6 +34,7 @@ LISTED_CHARACTERS_A_SKILL = 90  # what OpenClaw writes around a name, a descript
 MAX_SKILL_FILES = 512
 MAX_SKILL_BYTES = 16 << 20
 MAX_NAMED_TOLD = 10
+MAX_FIELDS_TOLD = 20
 
 _WHEN = re.compile(
     r"\b(?:when|whenever|while|if|before|after|during|once|until|upon|unless|use (?:this|it|for|to|in|as|with)|used? (?:for|to|by)"
@@ -108,7 +110,7 @@ def _review_fields(skill: Skill, file: str, head: str) -> Iterator[Problem]:
     fields = skill.guide.front_matter if skill.guide else {}
     found = dict.fromkeys(find_movable(fields), ("guide-field-unknown", "no rule knows the field {!r}"))
     found |= dict.fromkeys(join_listed(fields), ("guide-field-list", "{!r} is a list"))
-    for key, (rule, text) in found.items():
+    for key, (rule, text) in islice(found.items(), MAX_FIELDS_TOLD):
         at = re.search(rf"^[\"']?{re.escape(key)}[\"']?[ \t]*:", head, re.MULTILINE)
         yield make_problem(
             rule, text.format(key[:80]), file, (head.count("\n", 0, at.start()) + 1, 1) if at else (1, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from market.pack.explain import DISCOVERY_RULE, explain_files
 from market.pack.inspect import Given, inspect_pack
 from market.pack.source import MemorySource
@@ -76,4 +78,5 @@ def test_a_tree_without_a_pack_is_explained_too() -> None:
 
 
 def test_the_rule_is_the_one_on_the_page() -> None:
-    assert all(sentence.endswith(".") for sentence in DISCOVERY_RULE)
+    page = (Path(__file__).parents[2] / "docs" / "pack-format.md").read_text().replace("`", "")
+    assert [sentence for sentence in DISCOVERY_RULE if "- " + sentence.replace("`", "") + chr(10) not in page] == []
