@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from market.installer.intent import Intent, Move, Stage
+    from market.installer.receipt import Receipt
     from market.installer.root import Root
 
 EARLIER_RELEASES_KEPT = 2
