@@ -10,32 +10,43 @@ from typing import TYPE_CHECKING
 from market.cli.building import build_folder
 from market.cli.importing import open_archive
 from market.cli.targets import existing_path, folder_hint, is_path
+from market.disk.failures import disk_failures
 from market.errors import MarketError, NotFound, Unavailable
 from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.closure import Order, order_newest
 from market.installer.receipt import Origin
+from market.installer.wheels import acquire_wheel
 from market.names import parse_requirement
 from market.pack.inspect import Given
+from market.pack.wheel import WHEEL_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import ExitStack
     from pathlib import Path
 
+    from market.installer.dependencies import DependencyTerms
     from market.installer.transaction import Arrival
 
 
-def read_order(stack: ExitStack, targets: Sequence[str], given: Given, *, follow: bool) -> Order:
+def read_order(
+    stack: ExitStack, targets: Sequence[str], given: Given, *, follow: bool, dependencies: DependencyTerms
+) -> Order:
     """Return the order that targets make. `given` is for folders and archives, so with it a target is a path."""
     on_disk = [target for target in targets if is_path(target) or given.name or given.version]
     requirements = [parse_requirement(target) for target in targets if target not in on_disk]
-    arrivals = [fetch_arrival(stack, target, given) for target in dict.fromkeys(on_disk)]
+    arrivals = [fetch_arrival(stack, target, given, dependencies) for target in dict.fromkeys(on_disk)]
     return order_newest(requirements, arrivals, follow=follow)
 
 
-def fetch_arrival(stack: ExitStack, target: str, given: Given) -> Arrival:
-    """Return the arrival that a target other than a requirement names."""
-    return _from_disk(stack, existing_path(target), given)
+def fetch_arrival(stack: ExitStack, target: str, given: Given, dependencies: DependencyTerms) -> Arrival:
+    """Return the arrival that a target other than a requirement names; of a wheel with its `dependencies`."""
+    path = existing_path(target)
+    if path.suffix == WHEEL_SUFFIX and not path.is_dir():
+        with disk_failures("read", path):
+            stream = stack.enter_context(path.open("rb"))
+        return acquire_wheel(stream, path.name, Origin("archive", str(path.absolute())), dependencies, given=given)
+    return _from_disk(stack, path, given)
 
 
 def add_folder_hint(error: MarketError, targets: Sequence[str]) -> MarketError:

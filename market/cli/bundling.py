@@ -11,6 +11,7 @@ from market.errors import MarketError, NotFound
 from market.installer.archives import open_kept
 from market.installer.bundle import BundledPack, bundle_pack, describe_release
 from market.installer.closure import acquire_closure, find_closure
+from market.installer.dependencies import make_dependency_terms
 from market.installer.root import Root
 from market.installer.transaction import Arrival
 from market.names import parse_pack_name
@@ -32,9 +33,10 @@ def gather(
     """Return what the targets come to on an empty machine, with the index's own documents."""
     indexes = open_indexes(market, index=index, token=token)
     try:
-        order = read_order(stack, targets, Given(), follow=follow)
+        dependencies = make_dependency_terms(market.environ, fetch=follow)
+        order = read_order(stack, targets, Given(), follow=follow, dependencies=dependencies)
         picks = find_closure(None, indexes, order, Policy())
-        arrivals = acquire_closure(picks, indexes, order.given)
+        arrivals = acquire_closure(picks, indexes, order.given, dependencies)
     except MarketError as error:
         raise add_folder_hint(error, targets) from None
     asked = {pick.name for pick in picks if pick.is_asked_for} | {str(one.verified.name) for one in order.given}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from market.errors import InvalidInput, NotFound
 
-ARCHIVE_SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz", ".tar")
+ARCHIVE_SUFFIXES = (".whl", ".zip", ".skill", ".tar.gz", ".tgz", ".tar")
 MAX_ARGS_BYTES = 16 * 1024 * 1024
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from market.installer.dependencies import make_dependency_terms
 from market.installer.machine import Machine
 from market.installer.prepare import Terms
 from market.resolve.policy import parse_ages
@@ -31,7 +32,8 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def make_terms(market: Market, minimum_release_age: str, *, strict_needs: bool) -> Terms:
+def make_terms(market: Market, minimum_release_age: str, *, strict_needs: bool, no_deps: bool = False) -> Terms:
     """Return the terms that flags and settings make."""
+    dependencies = make_dependency_terms(market.environ, fetch=not no_deps)
     ages = parse_ages(market.settings.minimum_release_age(minimum_release_age))
-    return Terms(ages, Machine(market.environ), strict_needs=strict_needs)
+    return Terms(ages, Machine(market.environ), strict_needs=strict_needs, dependencies=dependencies)

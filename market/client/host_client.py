@@ -53,9 +53,12 @@ class HostClient:
         url = self.url + host_wire.execute_path(key)
         return self._parse(host_wire.Execution, self._transport.post_json(url, {"params": params}, self._token), url)
 
-    def upload(self, stream: BinaryIO, size: int, *, name: str = "", version: str = "") -> host_wire.Arrived:
-        """Send an archive, which the host verifies, installs and registers before it answers."""
-        given = {label: value for label, value in (("name", name), ("version", version)) if value}
+    def upload(
+        self, stream: BinaryIO, size: int, *, name: str = "", version: str = "", filename: str = ""
+    ) -> host_wire.Arrived:
+        """Send an archive or a wheel (with its file's name), which the host verifies, installs and registers before it answers."""
+        said = (("name", name), ("version", version), ("filename", filename))
+        given = {label: value for label, value in said if value}
         url = self.url + host_wire.upload_path() + (f"?{urlencode(given)}" if given else "")
         return self._parse(
             host_wire.Arrived, self._transport.put(url, stream, size, self._token, wire.ARCHIVE_TYPE), url

@@ -85,7 +85,7 @@ def execute_path(key: str) -> str:
 
 
 def upload_path() -> str:
-    """The path to which an archive is PUT; the queries `name`, `version` and `root` are optional."""
+    """The path to which an archive or wheel is PUT; the queries `name`, `version`, `filename` and `root` are optional."""
     return "/v1/marketplace/upload"
 
 

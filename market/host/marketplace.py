@@ -22,6 +22,7 @@ from market.disk.foreign import open_canonical
 from market.errors import InvalidInput, MarketError, NotFound
 from market.installer.acquire import acquire_imported
 from market.installer.closure import Order, order_newest
+from market.installer.dependencies import make_dependency_terms
 from market.installer.guard import Guard
 from market.installer.listing import list_installed
 from market.installer.machine import Machine
@@ -30,8 +31,10 @@ from market.installer.prepare import Terms, prepare
 from market.installer.receipt import Origin, load_receipt
 from market.installer.root import Root, open_root
 from market.installer.transaction import install_packs, lock_root, uninstall_packs
+from market.installer.wheels import acquire_wheel
 from market.model import OutcomeKind, SkillClass
 from market.names import parse_pack_name, parse_requirement
+from market.pack.wheel import is_wheel
 from market.resolve.policy import parse_ages
 from market.run.audit_row import AuditRow
 
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from market.client.settings import Settings
     from market.client.transport import Transport
     from market.disk.home import Home
+    from market.installer.dependencies import DependencyTerms
     from market.installer.listing import Installed
     from market.installer.plan import Change
     from market.installer.transaction import Arrival
@@ -81,11 +85,18 @@ class Marketplace:
 
         return self._audited(caller, "marketplace_install", {"requirement": requirement, "root": str(where.path)}, act)
 
-    def upload(self, caller: Caller, stream: BinaryIO, given: Given, root: str = "") -> Arrived:
-        """Install an archive that was sent; one of another program is imported, and the answer says what was changed."""
+    def upload(self, caller: Caller, stream: BinaryIO, given: Given, root: str = "", file_name: str = "") -> Arrived:
+        """Install an archive or a wheel that was sent.
+
+        An archive of another program is imported, and the answer says what was changed; what a wheel depends on is fetched.
+        """
         where = self._root(root)
 
         def act() -> Arrived:
+            if is_wheel(stream):
+                origin = Origin("upload", caller.name)
+                arrival = acquire_wheel(stream, file_name, origin, self._dependencies(), given=given)
+                return self._place(arrival, where, Guard(self.plugins, caller))
             with open_canonical(stream, given) as archive:
                 arrival = acquire_imported(archive, Origin("upload", caller.name))
                 return self._place(arrival, where, Guard(self.plugins, caller))
@@ -149,10 +160,9 @@ class Marketplace:
 
     def _carry_out(self, order: Order, where: Root, guard: Guard) -> tuple[Change, ...]:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)
-        terms = Terms(parse_ages(settings.minimum_release_age()), Machine(self.environment))
         indexes, now = self._indexes(settings), datetime.now(UTC)
         with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
-            ready = prepare(where, indexes, order, terms, now)
+            ready = prepare(where, indexes, order, self._terms(settings), now)
             return install_packs(locked, ready.arrivals, now)
 
     def _indexes(self, settings: Settings) -> Indexes:
@@ -161,6 +171,13 @@ class Marketplace:
             settings.indexes_for,
             lambda choice: IndexClient(self.transport, choice.url, choice.token, cache=cache),
         )
+
+    def _terms(self, settings: Settings) -> Terms:
+        ages = parse_ages(settings.minimum_release_age())
+        return Terms(ages, Machine(self.environment), dependencies=self._dependencies())
+
+    def _dependencies(self) -> DependencyTerms:
+        return make_dependency_terms(self.environment)
 
     def _root(self, root: str) -> Root:
         """Return the named root, which must be one of the host's own, or the first of them."""

@@ -47,7 +47,8 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
         folder = Path(tempfile.gettempdir())
         async with receive_body(request.scope, request.receive, folder, limit_bytes=parts.settings.max_upload_bytes) as body:
             with body.path.open("rb") as stream:
-                arrived = await run_in(parts.changes, parts.marketplace.upload, caller, stream, given, query.get("root", ""))
+                root, name = query.get("root", ""), query.get("filename", "")
+                arrived = await run_in(parts.changes, parts.marketplace.upload, caller, stream, given, root, name)
         return json_response(dump_document(arrived))
 
     async def list_installed(request: Request) -> Response:

@@ -8,11 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Untrusted
+from market.installer.dependencies import DependencyTerms
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
+from market.installer.wheels import acquire_wheel
 from market.names import parse_digest, parse_pack_name, parse_publisher_name, parse_version
 from market.pack.inspect import Given
 from market.trust.verify import Promise, verify_archive
+
+WHEEL = "wheel"
+"""What an index's document calls a release that is a wheel."""
 
 if TYPE_CHECKING:
     from market.client.indexes import Indexes
@@ -20,17 +25,26 @@ if TYPE_CHECKING:
     from market.disk.foreign import Canonical
 
 
-def acquire_release(indexes: Indexes, name: str, chosen: ReleaseSummary) -> Arrival:
+def acquire_release(
+    indexes: Indexes,
+    name: str,
+    chosen: ReleaseSummary,
+    dependencies: DependencyTerms = DependencyTerms(),  # noqa: B008
+) -> Arrival:
     """Download a chosen release from the index that has the pack, and hold it against what the index promised.
 
-    Raises `Untrusted` where bytes or documents disagree.
+    Of a wheel the `dependencies` are fetched too. Raises `Untrusted` where bytes or documents disagree.
     """
     found = indexes.find(name)
     release = indexes.release(name, chosen.version)
     promise = _promise(found.document, chosen, release)
-    verified = verify_archive(found.client.download_archive(release), Given(), promise)
     publisher = str(parse_publisher_name(found.document.publisher))
-    return Arrival(verified, publisher, Origin("index", release.archive.url, found.client.url))
+    origin = Origin("index", release.archive.url, found.client.url)
+    stream = found.client.download_archive(release)
+    if release.archive.kind == WHEEL:
+        name = release.archive.filename
+        return acquire_wheel(stream, name, origin, dependencies, publisher=publisher, promise=promise)
+    return Arrival(verify_archive(stream, Given(), promise), publisher, origin)
 
 
 def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher: str = "") -> Arrival:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from market.client.indexes import Indexes
+    from market.installer.dependencies import DependencyTerms
     from market.installer.receipt import Receipt
     from market.installer.root import Root
     from market.installer.transaction import Arrival
@@ -61,11 +62,13 @@ def find_closure(root: Root | None, indexes: Indexes, order: Order, policy: Poli
     return resolve(Question(wishes, installed, given, order.follow), indexes.document, policy)
 
 
-def acquire_closure(picks: Sequence[Pick], indexes: Indexes, given: Sequence[Arrival]) -> tuple[Arrival, ...]:
+def acquire_closure(
+    picks: Sequence[Pick], indexes: Indexes, given: Sequence[Arrival], dependencies: DependencyTerms
+) -> tuple[Arrival, ...]:
     """Download and verify what isn't there yet; what was asked for comes first, then what it requires."""
     handed = {str(arrival.verified.name): arrival for arrival in given}
     ordered = sorted(picks, key=lambda pick: not pick.is_asked_for)
-    arrivals = [_acquire(pick, indexes, handed) for pick in ordered]
+    arrivals = [_acquire(pick, indexes, handed, dependencies) for pick in ordered]
     return tuple(arrival for arrival in arrivals if arrival is not None)
 
 
@@ -76,11 +79,13 @@ def _check_given(given: Sequence[Arrival]) -> None:
         raise Conflict(f"one pack is named twice: {', '.join(twice)}", hint="name each pack once")
 
 
-def _acquire(pick: Pick, indexes: Indexes, handed: dict[str, Arrival]) -> Arrival | None:
+def _acquire(
+    pick: Pick, indexes: Indexes, handed: dict[str, Arrival], dependencies: DependencyTerms
+) -> Arrival | None:
     if pick.candidate.standing is Standing.GIVEN:
         return handed[pick.name]
     release = pick.candidate.release
-    return acquire_release(indexes, pick.name, release) if release is not None else None
+    return acquire_release(indexes, pick.name, release, dependencies) if release is not None else None
 
 
 def _given_candidate(arrival: Arrival) -> Candidate:

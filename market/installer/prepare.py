@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from market.installer.closure import acquire_closure, find_closure
+from market.installer.dependencies import DependencyTerms
 from market.installer.machine import Machine
 from market.installer.needs import check_needs
 from market.installer.preview import preview
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Terms:
-    """Under which terms something is installed: how old a release must be, on which machine, and whether all needs must be met."""
+    """Under which terms something is installed: how old a release must be, on which machine, whether all needs must be met.
+
+    `dependencies` are those of Python code in wheels.
+    """
 
     minimum_age: Mapping[SkillClass, timedelta] = field(default_factory=dict)
     machine: Machine = field(default_factory=Machine)
     strict_needs: bool = False
+    dependencies: DependencyTerms = field(default_factory=DependencyTerms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def prepare(
 ) -> Prepared:
     """Resolve an order, fetch it unless it is a dry run, and refuse what could never work here. Nothing is written into the root."""
     picks = find_closure(root, indexes, order, make_policy(indexes, terms, now))
-    arrivals = order.given if dry_run else acquire_closure(picks, indexes, order.given)
+    arrivals = order.given if dry_run else acquire_closure(picks, indexes, order.given, terms.dependencies)
     plan = preview(root, picks, indexes, arrivals, terms.machine)
     check_needs(plan, strict=terms.strict_needs)
     return Prepared(picks, arrivals, plan)

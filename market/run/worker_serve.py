@@ -173,7 +173,7 @@ def find_function(module: str, function: str) -> Offered | str:
     try:
         found = getattr(importlib.import_module(module), function, None)
     except BaseException as error:  # a module may even exit when it is imported
-        traceback.print_exc()
+        print_error(error)
         return f"its module {module} can't be imported: {describe(error)}"
     if not callable(found):
         return f"its module {module} has no function {function!r}"
@@ -206,6 +206,14 @@ def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
     )
 
 
+def print_error(error: BaseException) -> None:
+    """Write an exception to stderr as the pack's author sees it, without the frames of this file."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    traceback.print_exception(type(error), error, trace)
+
+
 def describe(error: BaseException) -> str:
     """Put an exception into one line."""
     if isinstance(error, SystemExit):
@@ -219,7 +227,7 @@ def answer(code: PackCode, request: dict[str, Any], args: bytes) -> tuple[str, s
     try:
         result = code.run(request, json.loads(args))
     except BaseException as error:  # whatever the pack raises is the call's outcome, not this process's end
-        traceback.print_exc()
+        print_error(error)
         return "failed", f"it raised {describe(error)}" if not isinstance(error, SystemExit) else describe(error), b""
     try:
         body = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
@@ -323,7 +331,7 @@ def serve(requests: int, replies: int, pack: int) -> None:
     try:
         found = code.load(hello["targets"])
     except BaseException as error:  # whatever a module does when it is imported
-        traceback.print_exc()
+        print_error(error)
         reply(replies, {"kind": "failed", "error": describe(error)})
         return
     if os.getpid() == own:

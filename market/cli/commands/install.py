@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 @one_root_option
 @given_options
 @index_options
-@click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
+@click.option(
+    "--no-deps", is_flag=True, help="Leave out what the packs require, and what Python code in wheels depends on."
+)
 @terms_options
 @lock_option
 @click.option(
@@ -68,6 +70,7 @@ def install(
       market install my-pack
       market install 'my-pack>=1,<2' @acme/other@2.0
       market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
+      market install dist/my_pack-1.0.0-py3-none-any.whl
       market install --locked
     """
     if not (targets or locked):
@@ -79,14 +82,14 @@ def install(
         market, root or (locked_root(market, lock) if locked else ""), output, create=not permit.dry_run
     )
     indexes = open_indexes(market, index=index, token=token)
-    terms = make_terms(market, minimum_release_age, strict_needs=strict_needs)
+    terms = make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps)
     check = partial(check_unlocked, lock) if frozen else None
     permit = replace(permit, accept_publisher=permit.accept_publisher or locked, check=check)
 
     def make_order(stack: ExitStack) -> Order:
         if locked:
             return Order((), tuple(locked_arrivals(market, output, stack, into, lock, targets)), follow=False)
-        return read_order(stack, targets, given, follow=not no_deps)
+        return read_order(stack, targets, given, follow=not no_deps, dependencies=terms.dependencies)
 
     try:
         done = carry_out(market, output, into, indexes, make_order, terms, permit)

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @one_root_option
 @index_options
-@click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
+@click.option(
+    "--no-deps", is_flag=True, help="Leave out what the packs require, and what Python code in wheels depends on."
+)
 @terms_options
 @permit_options
 def upgrade(
@@ -73,7 +75,7 @@ def upgrade(
         into,
         Indexes(choose, lambda choice: open_index(market, choice)),
         lambda stack: _order(into, names, follow=not no_deps),
-        make_terms(market, minimum_release_age, strict_needs=strict_needs),
+        make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps),
         permit,
     )
     follow_lock(market, output, into, [change.name for change in done.changes], None)

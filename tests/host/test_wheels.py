@@ -1,0 +1,74 @@
+"""Wheel packs in a running host: they come, are called, are replaced and go, and the process stays the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.host.hosts import HostUnderTest, start_host
+from tests.run.python_packs import descendants, wait_until
+from tests.wheels import a_code_wheel, write_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[HostUnderTest]:
+    with start_host(tmp_path, fill=lambda root: None) as running:
+        yield running
+
+
+def version_called(host: HostUnderTest) -> object:
+    answer = host.execute("echo_py", {"a": 1}, role="viewer")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["kind"] == "ok", answer.json()
+    return answer.json()["result"]["version"]
+
+
+def test_an_uploaded_wheel_is_live_at_once_upgraded_and_gone(tmp_path: Path, host: HostUnderTest) -> None:
+    first = write_wheel(tmp_path, a_code_wheel())
+    with first.open("rb") as stream:
+        arrived = host.ask("PUT", f"/v1/marketplace/upload?filename={first.name}", data=stream)
+    assert arrived.status_code == 200, arrived.text
+    assert (arrived.json()["name"], arrived.json()["action"]) == ("demo-pack", "installed")
+    (row,) = host.get("/v1/skills")["items"]
+    assert (row["key"], row["kind"], row["state"], row["version"], row["class"]) == (
+        "echo_py",
+        "python",
+        "live",
+        "1.0.0",
+        "safe",
+    )
+    before, process = set(descendants(host.pid)), host.get("/healthz")["pid"]
+    assert version_called(host) == "1.0.0"
+    started = set(descendants(host.pid)) - before
+    assert started
+    host.market(
+        "upload", str(write_wheel(tmp_path, a_code_wheel(version="2.0.0"), version="2.0.0")), "--host", host.url
+    )
+    assert version_called(host) == "2.0.0"
+    assert host.ask("DELETE", "/v1/marketplace/installed/demo-pack").status_code == 200
+    assert host.execute("echo_py", {}).status_code == 404
+    wait_until(lambda: set(descendants(host.pid)) <= before)
+    assert host.get("/healthz")["pid"] == process
+    rows = host.get("/v1/audit?tool=echo_py")["items"]
+    assert {(one["outcome"], one["version"]) for one in rows} >= {("ok", "1.0.0"), ("ok", "2.0.0"), ("unknown", "")}
+
+
+def test_the_command_line_installs_a_wheel_and_the_host_has_it(tmp_path: Path, host: HostUnderTest) -> None:
+    path = write_wheel(tmp_path / "dist", a_code_wheel(manifest={"class": "dangerous"}))
+    said = host.market("install", str(path), "--root", str(host.root))
+    assert "installed demo-pack 1.0.0" in said
+    assert "demo-pack 1.0.0 live in" in said
+    assert host.execute("echo_py", {}).status_code == 403, "the gate asks for the class as for a command"
+
+
+def test_a_wheel_that_cheats_is_refused_by_its_rule_and_nothing_is_there(tmp_path: Path, host: HostUnderTest) -> None:
+    answer = host.ask("PUT", "/v1/marketplace/upload", data=a_code_wheel(more={"evil.pth": "import os"}))
+    assert answer.status_code == 422
+    assert "wheel-pth" in [problem["rule"] for problem in answer.json()["problems"]]
+    assert host.skill_keys() == []
+    assert not (host.root / "demo-pack").exists()
