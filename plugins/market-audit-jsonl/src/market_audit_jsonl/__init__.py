@@ -1,0 +1,1 @@
+"""Writes what happens as JSON lines; `plugin` holds the hooks."""

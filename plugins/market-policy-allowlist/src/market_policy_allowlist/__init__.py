@@ -1,0 +1,1 @@
+"""Allows only what is on the list; `plugin` holds the hooks."""

@@ -1,0 +1,1 @@
+"""Stops packs that carry secrets; `plugin` holds the hooks."""
