@@ -16,6 +16,7 @@ from market.pack.explain import explain_files
 from market.pack.importer import import_archive
 from market.pack.inspect import Given, inspect_pack
 from market.pack.review import review_pack
+from market.pack.wheel import WHEEL_SUFFIX, read_wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,9 @@ class Verdict:
 
 
 def check_path(path: Path, given: Given, *, explain: bool = False) -> Verdict:
-    """Inspect a folder or an archive. An archive with a broken structure is a verdict too, not an exception."""
+    """Inspect a folder, an archive or a wheel's files. A broken structure is a verdict too, not an exception."""
+    if path.suffix == WHEEL_SUFFIX and not path.is_dir():
+        return _check_wheel(path, explain)
     return _check_folder(path, given, explain) if path.is_dir() else _check_archive(path, given, explain)
 
 
@@ -78,6 +81,15 @@ def _check_archive(path: Path, given: Given, explain: bool) -> Verdict:
         except Untrusted:
             return _check_foreign(path, stream, given, explain)
         return _judge(path, source, given, explain)
+
+
+def _check_wheel(path: Path, explain: bool) -> Verdict:
+    with disk_failures("read", path), path.open("rb") as stream:
+        try:
+            source = read_wheel(stream, path.name).source
+        except Untrusted as error:
+            return Verdict(path, None, error.problems)
+        return _judge(path, source, Given(), explain)
 
 
 def _check_foreign(path: Path, stream: BinaryIO, given: Given, explain: bool) -> Verdict:

@@ -15,7 +15,9 @@ from market.cli.fixing import fix_folder, fixed_lines
 from market.cli.report import EXIT_CODES
 from market.cli.sarif_output import write_sarif
 from market.cli.targets import existing_path
+from market.cli.wheel_proof import prove_code
 from market.errors import InvalidInput
+from market.installer.dependencies import make_dependency_terms
 
 if TYPE_CHECKING:
     from market.cli.market import Market
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 @click.option(
     "--sarif", default="", metavar="FILE", help="Write the problems as SARIF 2.1.0; - is stdout, and nothing else then."
 )
+@click.option("--no-run", is_flag=True, help="Look at a wheel's files only: start none of its code.")
+@click.option("--no-deps", is_flag=True, help="Start a wheel's code without fetching what it depends on.")
 def check(
     market: Market,
     output: Output,
@@ -45,16 +49,19 @@ def check(
     dry_run: bool,
     explain: bool,
     sarif: str,
+    no_run: bool,
+    no_deps: bool,
 ) -> int:
-    r"""Check folders or archives, and name everything that is wrong with its file, line and correction.
+    r"""Check folders, archives or wheels, and name everything that is wrong with its file, line and correction.
 
-    Exit code 0 means that an index would take it.
+    The code of a wheel is started, to prove that it has what its files declare. Exit code 0 means that an index would take it.
 
     \b
     Examples:
       market check ./my-pack
       market check skills/* --json
       market check ./my-pack --fix --dry-run
+      market check dist/my_pack-1.0.0-py3-none-any.whl
     """
     if dry_run and not (fix or fix_line_ends):
         raise InvalidInput("--dry-run needs --fix or --fix-line-ends", hint="check alone changes nothing")
@@ -64,7 +71,11 @@ def check(
         path: fix_folder(path, given, front_matter=fix, line_ends=fix_line_ends, dry_run=dry_run)
         for path in (targets if fix or fix_line_ends else ())
     }
-    verdicts = [drop_allowed(check_path(path, given, explain=explain), allowed) for path in targets]
+    dependencies = make_dependency_terms(market.environ, fetch=not no_deps)
+    verdicts = [
+        drop_allowed(prove_code(check_path(path, given, explain=explain), None if no_run else dependencies), allowed)
+        for path in targets
+    ]
     if sarif:
         write_sarif(verdicts, sarif)
     if sarif != "-":

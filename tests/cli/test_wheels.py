@@ -1,0 +1,87 @@
+"""`market check`, `install` and `run` of wheels, as an author meets them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.wheels import a_code_wheel, a_wheel, write_wheel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.shell import Shell
+
+
+def verdict(shell: Shell, path: Path, *flags: str) -> dict[str, Any]:
+    done = shell("check", path, "--json", *flags, expect=None)
+    item: dict[str, Any] = done.json["items"][0]
+    assert item["publishable"] == (done.code == 0)
+    return item
+
+
+def rules(item: dict[str, Any]) -> dict[str, str]:
+    return {problem["rule"]: problem["text"] for problem in item["problems"]}
+
+
+def test_the_code_of_a_good_wheel_is_started_and_agrees(tmp_path: Path, shell: Shell) -> None:
+    code = "def market_skills():\n    return ['echo_py']\n"
+    wheel = write_wheel(tmp_path, a_code_wheel(more={"demo_pack/__init__.py": code}))
+    item = verdict(shell, wheel)
+    assert (item["name"], item["publishable"], rules(item)) == ("demo-pack", True, {})
+    assert item["skills"] == [{"name": "echo_py", "kind": "python", "class": "safe"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "rule", "text"),
+    [
+        ({"code": "def other():\n    pass\n"}, "wheel-code-missing", "its module demo_pack.skills has no function 'echo_py'"),
+        ({"code": "raise SystemExit(3)\n"}, "wheel-code-missing", "it called exit(3)"),
+        ({"more": {"demo_pack/__init__.py": "import nowhere\n"}}, "wheel-code-start", "No module named 'nowhere'"),
+        ({"more": {"demo_pack/__init__.py": "def market_skills():\n    return []\n"}}, "wheel-code-folders", "doesn't name it"),
+        ({"more": {"demo_pack/__init__.py": "def market_skills():\n    return ['echo_py', 'more']\n"}}, "wheel-code-folders", "names demo_pack/more"),
+    ],
+)  # fmt: skip
+def test_code_that_is_not_what_the_files_declare_is_found(
+    tmp_path: Path, shell: Shell, options: dict[str, Any], rule: str, text: str
+) -> None:
+    wheel = write_wheel(tmp_path, a_code_wheel(**options))
+    assert text in rules(verdict(shell, wheel))[rule]
+    assert rules(verdict(shell, wheel, "--no-run")) == {}
+
+
+def test_a_wheel_for_another_system_can_be_published_from_there_only(tmp_path: Path, shell: Shell) -> None:
+    wheel = write_wheel(tmp_path, a_code_wheel(tag="py3-none-win_amd64"), tag="py3-none-win_amd64")
+    item = verdict(shell, wheel)
+    assert item["installable"]
+    assert "made for another Python or system" in rules(item)["wheel-not-proven"]
+
+
+def test_what_it_depends_on_and_isn_t_there_is_said(tmp_path: Path, shell: Shell) -> None:
+    shell.environ["UV_OFFLINE"] = "1"
+    wheel = write_wheel(tmp_path, a_code_wheel(requires=("nowhere-to-be-found",)))
+    assert "nowhere-to-be-found" in rules(verdict(shell, wheel))["wheel-not-proven"]
+    assert rules(verdict(shell, wheel, "--no-deps")) == {}
+
+
+def test_a_broken_wheel_is_a_verdict_and_nothing_of_it_runs(tmp_path: Path, shell: Shell) -> None:
+    wheel = write_wheel(tmp_path, a_code_wheel("raise SystemExit\n", more={"evil.pth": "import os"}))
+    assert "wheel-pth" in rules(verdict(shell, wheel))
+
+
+def test_a_wheel_is_installed_by_path_and_its_skill_runs(tmp_path: Path, shell: Shell) -> None:
+    wheel = write_wheel(tmp_path, a_code_wheel())
+    (item,) = shell("install", wheel, "--json").json["items"]
+    assert (item["name"], item["action"], item["skills"]) == (
+        "demo-pack",
+        "installed",
+        [{"name": "echo_py", "kind": "python", "class": "safe"}],
+    )
+    assert shell("run", "echo_py", "--args", '{"a": 1}').json == {"echo": {"a": 1}, "version": "1.0.0"}
+    shell("uninstall", "demo-pack")
+
+
+def test_a_content_wheel_is_installed_and_its_guide_is_listed(tmp_path: Path, shell: Shell) -> None:
+    done = shell("install", write_wheel(tmp_path, a_wheel()), "--json")
+    assert done.json["items"][0]["skills"] == [{"name": "greeting", "kind": "guide", "class": "safe"}]
