@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from market.pack.clients import judge_guide
+from market.pack.fixes import fix_guide
 from market.pack.front_matter import parse_front_matter
 from tests.pack.edge_guides import EDGE_GUIDES
 from tests.real import foreign_clients as programs
@@ -86,12 +87,29 @@ def _in_parts(folders: list[Path]) -> list[list[Path]]:
 def _without_repeats(folders: list[Path]) -> list[list[Path]]:
     """Split folders into batches in which no skill's name occurs twice."""
     seen: Counter[str] = Counter()
-    batches: list[list[Path]] = []
+    batches: list[list[Path]] = [[]]
     for folder in folders:
         manifest = next(path for path in folder.iterdir() if path.name.lower() == "skill.md")
-        name = str(parse_front_matter(manifest.read_bytes()).fields.get("name"))
-        if seen[name] == len(batches):
+        name = parse_front_matter(manifest.read_bytes()).fields.get("name")
+        number = seen[name] if isinstance(name, str) else 0  # without a name there is nothing to be mixed up
+        if number == len(batches):
             batches.append([])
-        batches[seen[name]].append(folder)
-        seen[name] += 1
+        batches[number].append(folder)
+        seen[str(name)] += 1
     return batches
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm fetches one of the collections")
+def test_what_is_corrected_has_nothing_left_and_is_taken_by_the_reference(tmp_path: Path) -> None:
+    ours: dict[Path, bool] = {}
+    for number, folder in enumerate(chosen(all_folders())):
+        fixed = fix_guide((folder.path / "SKILL.md").read_bytes(), "SKILL.md")
+        if fixed is None:
+            continue
+        assert fix_guide(fixed.data, "SKILL.md") is None, folder.key
+        copy = tmp_path / str(number) / folder.path.name
+        copy.mkdir(parents=True)
+        (copy / "SKILL.md").write_bytes(fixed.data)
+        ours[copy] = _ours(copy)["skills-ref-python"]
+    assert sum(ours.values()) > len(ours) / 2
+    assert _ask("skills-ref-python", list(ours), tmp_path) == {copy for copy, accepts in ours.items() if accepts}
