@@ -47,7 +47,7 @@ class Lack:
 
 def load_needs(values: Mapping[str, Any]) -> Needs:
     """Return the needs that an index's document lists; what isn't text counts as no need."""
-    lists = {key: values.get(key) for key in ("os", "bins", "env", "hosts")}
+    lists = {key: values.get(key) for key in ("os", "bins", "env", "hosts", "any_bins", "config")}
     texts = {
         key: tuple(name for name in value if isinstance(name, str)) if isinstance(value, list | tuple) else ()
         for key, value in lists.items()
@@ -101,6 +101,9 @@ class Machine:
         for name in needs.bins:
             if not self._has_program(name):
                 yield Lack("bins", name, f"the program {name!r} on PATH", f"install {name}, where PATH finds it")
+        if needs.any_bins and not any(self._has_program(name) for name in needs.any_bins):
+            names = " or ".join(needs.any_bins)
+            yield Lack("bins", names, f"one of the programs {names} on PATH", f"install {names}, where PATH finds it")
         for name in needs.env:
             if not self._environ.get(name):
                 advice = f"set {name} where the skill is run: in the host's environment"

@@ -20,6 +20,7 @@ def a_machine(**environ: str) -> Machine:
         (Needs(os=("darwin",)), "os", "the system darwin (this is linux)"),
         (Needs(python=">=99"), "python", "Python >=99 (this is "),
         (Needs(bins=("no-such-program",)), "bins", "the program 'no-such-program' on PATH"),
+        (Needs(any_bins=("no-such-program", "nor-this")), "bins", "one of the programs no-such-program or nor-this"),
         (Needs(env=("API_KEY",)), "env", "the environment variable API_KEY"),
         (Needs(hosts=("gone.example:443",)), "hosts", "the host gone.example:443, which can't be found"),
     ],
@@ -32,7 +33,7 @@ def test_what_is_lacked_comes_with_how_to_get_it(needs: Needs, kind: str, words:
 
 def test_what_is_there_is_not_lacked() -> None:
     needs = Needs(("linux", "macos"), ("sh",), ("KEY",), ">=3.11", ("here.example", "https://here.example:8443/api"))
-    assert a_machine(KEY="1").lacks(needs, needs) == ()
+    assert a_machine(KEY="1").lacks(needs, needs, Needs(any_bins=("no-such-program", "sh"))) == ()
 
 
 def test_needs_of_a_document_are_read_whatever_they_are() -> None:
