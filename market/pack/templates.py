@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from market.names import parse_pack_name
+from market.pack.templates_plugin import new_plugin
 
-TemplateKind = Literal["guide", "command"]
-KINDS: tuple[TemplateKind, ...] = ("guide", "command")
+TemplateKind = Literal["guide", "command", "plugin"]
+KINDS: tuple[TemplateKind, ...] = ("guide", "command", "plugin")
 
 _GUIDE = """---
 name: {name}
@@ -53,6 +54,8 @@ json.dump({"greeting": f"Hello, {arguments.get('name', 'world')}!"}, sys.stdout)
 
 def new_pack(kind: TemplateKind, name: str) -> dict[str, tuple[bytes, bool]]:
     """Return the files of a new pack as path -> (bytes, executable); raises `InvalidInput` for a bad name."""
+    if kind == "plugin":
+        return new_plugin(name)
     pack_name = parse_pack_name(name)
     if kind == "guide":
         title = pack_name.replace("-", " ").capitalize()

@@ -82,12 +82,15 @@ class PackCode:
 
     def find_folders(self) -> list[str] | None:
         """Ask the plugins for their skills' folders; None where none of them answers."""
-        if self.manager is not None and self.manager.hook.market_skills.get_hookimpls():
-            return sorted({self.place(None, one) for found in self.manager.hook.market_skills() for one in found or ()})
-        asked = [plugin for plugin in self.plugins if callable(getattr(plugin, HOOK_SKILLS, None))]
-        if not asked:
-            return None
-        return sorted({self.place(plugin, one) for plugin in asked for one in plugin.market_skills() or ()})  # type: ignore[attr-defined]
+        if self.manager is not None and (found := self.manager.hook.market_skills.get_hookimpls()):
+            # One by one, since a relative folder is seen from the plugin that names it.
+            asked = [(one.plugin, one.function) for one in found]
+        else:
+            named = [(plugin, getattr(plugin, HOOK_SKILLS, None)) for plugin in self.plugins]
+            asked = [(plugin, function) for plugin, function in named if callable(function)]
+        return (
+            sorted({self.place(plugin, folder) for plugin, ask in asked for folder in ask() or ()}) if asked else None
+        )
 
     def place(self, plugin: object, folder: object) -> str:
         """Return a folder as a path inside the pack; a relative one is seen from the plugin's package."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     type=click.Choice(KINDS),
     default="guide",
     show_default=True,
-    help="A guide is read by the model, a command is run.",
+    help="A guide is read by the model, a command is run, a plugin is a Python package of skills.",
 )
 @dry_run_option
 def new_pack(market: Market, output: Output, name: str, kind: TemplateKind, dry_run: bool) -> None:
@@ -41,6 +41,7 @@ def new_pack(market: Market, output: Output, name: str, kind: TemplateKind, dry_
     Examples:
       market new release-notes
       market new disk-cleaner --kind command
+      market new my-tools --kind plugin
     """
     folder = Path(name)
     files = make_files(kind, parse_pack_name(folder.name))
@@ -51,7 +52,7 @@ def new_pack(market: Market, output: Output, name: str, kind: TemplateKind, dry_
     lines = [f"{'would make' if dry_run else 'made'} {folder} ({kind})", *(f"  {path}" for path in files)]
     output.done(
         {"path": str(folder.absolute()), "kind": kind, "files": list(files), "dry_run": dry_run},
-        [*lines, f"next: market check ./{folder}"],
+        [*lines, "next: see its README.md" if kind == "plugin" else f"next: market check ./{folder}"],
     )
 
 
