@@ -20,11 +20,14 @@ from market.disk.left_out import FINAL, why_ignored, why_left_out
 from market.disk.links import resolve_link
 from market.disk.read import open_within, read_descriptor
 from market.errors import MarketError, NotFound, Problem, Severity
+from market.pack.discover import COMMAND_FILE, GUIDE_FILE
+from market.pack.rules import make_problem
 from market.pack.source import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+MANIFEST_FILES = frozenset({GUIDE_FILE, COMMAND_FILE})
 MAX_WALK_ENTRIES = 20_000
 MAX_WALK_DEPTH = 32
 MAX_READ_BYTES = 64 << 20
@@ -182,6 +185,9 @@ class _Walk:
         elif stat.S_ISDIR(status.st_mode):
             self.directories.append(shown)
             self._enter(descriptor, name, shown, place, above)
+            # One with files in it is found by its files; an empty one would vanish without a word.
+            if name in MANIFEST_FILES and not self.installed and not self._has_file_below(shown):
+                self.problems.append(make_problem("manifest-folder", f"{shown!r} is a folder, not a manifest", shown))
         elif not stat.S_ISREG(status.st_mode):
             self._problem("folder-special-file", shown)
         elif not self.installed and not os.access(name, os.R_OK, dir_fd=descriptor, effective_ids=True):
@@ -189,6 +195,9 @@ class _Walk:
         else:
             file = SourceFile(shown, status.st_size, bool(status.st_mode & stat.S_IXUSR))
             self.files.append(WalkedFile(file, place, status.st_mtime_ns))
+
+    def _has_file_below(self, shown: str) -> bool:
+        return bool(self.files) and self.files[-1].file.path.startswith(f"{shown}/")
 
     def _enter(self, descriptor: int, name: str, shown: str, place: str, above: tuple[str, ...]) -> None:
         try:

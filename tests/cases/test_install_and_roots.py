@@ -1,0 +1,126 @@
+"""Cases of installed packs: local edits, one name in several packs and roots, links inside roots."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from market.model import State
+from tests.cases.road import skill_md
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cases.road import Road
+
+
+def two_versions(road: Road) -> None:
+    for version, word in (("1", "one"), ("2", "two")):
+        road.put(f"v{version}/SKILL.md", skill_md("edit-me", body=f"# {word}\n", extra=f'version: "{version}.0.0"\n'))
+        road.put(f"v{version}/references/a.md", f"{word}\n")
+        road.put(f"v{version}/scripts/run.sh", f"#!/bin/sh\necho {word}\n", executable=True)
+    road.put("v1/references/removed-in-v2.md", "old\n")
+
+
+def test_local_edits_update_of_a_clean_install(road: Road) -> None:
+    two_versions(road)
+    road.shell("install", "./v1")
+    assert road.shell("list", "--json").json["items"][0]["state"] == "live"
+    assert "upgraded" in road.shell("install", "./v2").out
+    assert set(road.installed()) == {"edit-me/SKILL.md", "edit-me/references/a.md", "edit-me/scripts/run.sh"}
+
+
+def test_local_edits_update_of_an_edited_one(road: Road) -> None:
+    two_versions(road)
+    road.shell("install", "./v1")
+    pack = road.shell.root / "edit-me"
+    with (pack / "SKILL.md").open("a") as guide:
+        guide.write("my local rule\n")
+    (pack / "references/local.md").write_text("mine\n")
+    (pack / "notes").mkdir()
+    (pack / "scripts/run.sh").chmod(0o644)
+    before = {path: file.read_bytes() for path, file in road.installed().items()}
+    ran = road.shell("install", "./v2", expect=4)
+    assert all(name in ran.err for name in ("SKILL.md", "references/local.md", "scripts/run.sh"))
+    assert {path: file.read_bytes() for path, file in road.installed().items()} == before
+    assert road.shell("list", "--json").json["items"][0]["state"] == "edited"
+    done = road.shell("install", "./v2", "--force")
+    assert "backup" in done.out and "upgraded" in done.out
+    assert b"two" in (pack / "SKILL.md").read_bytes()
+    kept = [path.read_bytes() for path in road.shell.root.rglob("local.md")]
+    assert kept == [b"mine\n"]
+
+
+def test_local_edits_update_only_times_are_no_edit(road: Road) -> None:
+    two_versions(road)
+    road.shell("install", "./v1")
+    os.utime(road.shell.root / "edit-me/SKILL.md", (1, 1))
+    assert "upgraded" in road.shell("install", "./v2").out
+
+
+def collections(road: Road) -> None:
+    for pack, place in (("p1", "staging"), ("p2", "production"), ("p3", "staging")):
+        road.put(f"{pack}/skills/deploy/SKILL.md", skill_md("deploy", f"Deploys to {place}."))
+
+
+def test_duplicate_names_in_packs(road: Road) -> None:
+    collections(road)
+    for pack in ("p2", "p1"):
+        road.shell("install", f"./{pack}", "--name", pack, "--version", "1.0.0")
+    states = {skill.pack: (skill.key, skill.state) for skill in road.skills()}
+    assert states["p1"] == ("deploy", State.LIVE)
+    assert states["p2"][1] is State.SHADOWED and states["p2"][0] == "p2:deploy"
+    road.shell("uninstall", "p1")
+    assert {skill.pack: skill.state for skill in road.skills()} == {"p2": State.LIVE}
+    assert "p2/skills/deploy/SKILL.md" in road.installed()
+
+
+def test_duplicate_names_in_roots(road: Road) -> None:
+    roots: list[Path] = []
+    for name in ("system", "team", "user"):
+        road.put(f"roots/{name}/setup/SKILL.md", skill_md("setup", f"{name} copy."))
+        roots.append(road.folder / "roots" / name)
+    for order in (roots, roots[::-1]):
+        (winner,) = [skill for skill in road.skills(*order) if skill.state is not State.SHADOWED]
+        assert winner.skill.description == f"{order[0].name} copy."
+
+
+def linked_roots(road: Road) -> tuple[Path, Path]:
+    road.put("roots/a/plain/SKILL.md", skill_md("plain"))
+    road.put("roots/b/shared/SKILL.md", skill_md("shared"))
+    road.put("outside/secret-skill/SKILL.md", skill_md("secret-skill"))
+    road.put("roots/a-evil/near/SKILL.md", skill_md("near"))
+    road.put("outside/doc.md", skill_md("linked-file"))
+    (road.folder / "roots/a/linked-file").mkdir()
+    links = {
+        "inside": "../b/shared", "escape": "../../outside/secret-skill", "dangling": "../b/not-there", "self": "self", "loop": "../a",
+        "linked-file/SKILL.md": "../../../outside/doc.md", "prefix": "../a-evil/near",
+    }  # fmt: skip
+    for name, target in links.items():
+        (road.folder / "roots/a" / name).symlink_to(target)
+    return road.folder / "roots/a", road.folder / "roots/b"
+
+
+def test_symlinked_skill_dir(road: Road) -> None:
+    registry = road.registry(*linked_roots(road))
+    for _ in range(3):
+        skills = registry.snapshot.skills.values()
+        shared = [skill for skill in skills if skill.skill.name == "shared" and skill.is_runnable]
+        assert [skill.state for skill in skills if skill.skill.name == "plain"] == [State.UNMANAGED]
+        assert len([skill for skill in shared if skill.state is not State.SHADOWED]) == 1
+        assert not {"secret-skill", "near", "linked-file"} & {skill.skill.name for skill in skills if skill.is_runnable}
+        registry.rescan()
+
+
+def test_symlinked_skill_dir_in_a_folder_that_is_published(road: Road) -> None:
+    linked_roots(road)
+    problems = {
+        problem["file"]: problem["rule"]
+        for problem in road.check("./roots/a", "--version", "1.0.0")["problems"]
+        if problem["rule"].startswith("folder-link")
+    }
+    assert problems == {
+        "inside": "folder-link-outside", "escape": "folder-link-outside", "prefix": "folder-link-outside", "linked-file/SKILL.md": "folder-link-outside",
+        "dangling": "folder-link-outside", "self": "folder-link-broken", "loop": "folder-link-loop",
+    }  # fmt: skip
+    road.everywhere_refused("./roots/a")

@@ -1,0 +1,109 @@
+"""Cases of publishing the same version again, and of searching."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from tests.cases.road import skill_md
+from tests.factories import a_source
+from tests.index.builders import archive
+from tests.web.asgi import call
+
+if TYPE_CHECKING:
+    from tests.cases.road import Road
+
+
+def a_guide_archive(
+    name: str, description: str = "Adds. Use for sums.", body: str = "# Steps\n", version: str = "1.0.0"
+) -> bytes:
+    text = skill_md(name, description, extra=f'version: "{version}"\n', body=body)
+    return archive(a_source({"SKILL.md": text.encode()}, name=name, executables=frozenset()))
+
+
+def test_same_version_new_bytes(road: Road) -> None:
+    first = road.upload(a_guide_archive("sum-kit"), "sum-kit")
+    again = road.upload(a_guide_archive("sum-kit"), "sum-kit")
+    other = road.upload(a_guide_archive("sum-kit", body="# Steps\n\nRound.\n"), "sum-kit")
+    assert (first.status, again.status, other.status) == (201, 200, 409)
+    assert (first.json["created"], again.json["created"], other.json["code"]) == (True, False, "conflict")
+    stored = road.index.get("/v1/packs/sum-kit/1.0.0/index.json").json
+    assert stored["tree_digest"] == first.json["tree_digest"]
+
+
+def test_same_version_new_bytes_by_the_command_line(road: Road) -> None:
+    for body in ("Add.\n", "Add, then round.\n"):
+        road.put(f"{body[:4]}{len(body)}/SKILL.md", skill_md("sum-kit", extra='version: "1.0.0"\n', body=body))
+    one, two = (f"./{path.name}" for path in sorted(road.folder.glob("Add*")))
+    assert "published" in road.shell("publish", one).out
+    assert "unchanged" in road.shell("publish", one).out
+    assert "error" in road.shell("publish", two, expect=4).err
+    assert road.shell("publish", two, "--token", "skm_wrong", expect=6).code == 6
+
+
+def test_same_version_new_bytes_at_one_moment(road: Road) -> None:
+    bodies = [a_guide_archive("race-kit", body=f"{letter}\n", version="1.0.1") for letter in "AB"]
+
+    async def race() -> list[int]:
+        headers = {"Authorization": f"Bearer {road.index.token}"}
+        sent = (call(road.index.app, "PUT", "/v1/packs/race-kit/1.0.1", headers=headers, body=body) for body in bodies)
+        return [answer.status for answer in await asyncio.gather(*sent)]
+
+    assert sorted(asyncio.run(race())) == [201, 409]
+    assert "race-kit" in {item["name"] for item in road.index.get("/v1/packs").json["items"]}
+
+
+PACKS = {
+    "self-improving-agent": "Keeps notes on its own mistakes.", "xu-self-improving-agent": "Keeps notes on its own mistakes, fork.", "self-improving-agent-cn": "同上 中文版",
+    "self-improving-proactive-agent": "Self improving agent, self improving agent, self improving agent.", "wechat-pay": "微信支付 接入指引。Use for WeChat Pay.",
+    "netdisk-storage": "Stores files on a network disk.", "checkpoint": "Saves a checkpoint of the work.", "c-plus-plus": "Rules for C++ code.", "pdf-tools": "Splits and joins PDF files.",
+    "pdftools": "Another one, no hyphen.", "cafe-menu": "Reads a café menu (naïve layout).",
+}  # fmt: skip
+
+
+@pytest.fixture
+def full(road: Road) -> Road:
+    for name, description in PACKS.items():
+        assert road.upload(a_guide_archive(name, f'"{description}"'), name).status == 201, name
+    return road
+
+
+def found(road: Road, query: str, limit: int = 50) -> list[str]:
+    answer = road.index.get(f"/v1/search?q={quote(query)}&limit={limit}")
+    assert answer.status == 200, answer.json
+    return [item["name"] for item in answer.json["items"]]
+
+
+def test_search_exact(full: Road) -> None:
+    firsts = {
+        "self-improving-agent": "self-improving-agent", "Self Improving Agent": "self-improving-agent", "微信支付": "wechat-pay", "wechat pay": "wechat-pay",
+        "C++": "c-plus-plus", "pdf tools": "pdf-tools", "cafe": "cafe-menu", "café": "cafe-menu", "CHECKPOINT": "checkpoint",
+    }  # fmt: skip
+    assert {query: (found(full, query) or [""])[0] for query in firsts} == firsts
+    assert "checkpoint" in found(full, "check")
+    assert "pdftools" in found(full, "pdftools")
+    assert "hidden-draft" not in found(full, "hidden-draft")
+    for odd in ("' OR 1=1 --", "%"):
+        assert len(found(full, odd)) < len(PACKS)
+
+
+def test_search_exact_pages_give_each_pack_once(full: Road) -> None:
+    seen: list[str] = []
+    url = "/v1/packs?limit=3"
+    while url:
+        page = full.index.get(url).json
+        seen += [item["name"] for item in page["items"]]
+        url = f"/v1/{page['next']}" if page["next"] else ""
+    assert sorted(seen) == sorted(PACKS)
+
+
+def test_search_exact_a_long_query_is_answered(full: Road) -> None:
+    assert full.index.get(f"/v1/search?q={'a' * 5000}").status in (200, 422)
+
+
+def test_search_exact_a_new_pack_is_found_at_once(full: Road) -> None:
+    assert full.upload(a_guide_archive("brand-new"), "brand-new").status == 201
+    assert found(full, "brand-new")[0] == "brand-new"
