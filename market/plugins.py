@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from market.discovery import find_entries
 from market.errors import PluginError, Problem, Severity
-from market.model import Kind
 from market.plugin_checks import broken, check_plugin, describe, load_entry, make_manager
+from market.plugin_executors import choose_executors
 from market.trust.decision import Decision, combine, deny
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from market.discovery import PluginEntry
     from market.hookspecs import Executor, Target
-    from market.model import Call, Caller, Outcome, Pack
+    from market.model import Call, Caller, Kind, Outcome, Pack
     from market.pack.source import Source
     from market.plugin_checks import Implementation
 
@@ -55,17 +55,8 @@ class Plugins:
 
     def register_executors(self, environment: Mapping[str, str]) -> dict[Kind, Executor]:
         """Return what runs each kind of skill. Raises `PluginError` where a plugin crashes or two offer the same kind."""
-        own: dict[Kind, Executor] = {}
-        offered: dict[Kind, tuple[str, Executor]] = {}
-        for one in self._of("register_executors"):
-            for kind, executor in _check_executors(one, _ask_strictly(one, {"environment": environment})).items():
-                if one.own:
-                    own[kind] = executor
-                elif kind in offered:
-                    raise broken(one.plugin, f"{offered[kind][0]} runs {kind} skills too: switch one of them off")
-                else:
-                    offered[kind] = one.plugin, executor
-        return own | {kind: executor for kind, (_, executor) in offered.items()}
+        asked = self._of("register_executors")
+        return choose_executors([(one, _ask_strictly(one, {"environment": environment})) for one in asked])
 
     def scan_pack(self, pack: Pack, source: Source, act: str) -> tuple[Problem, ...]:
         """Return the findings of all scans. Each finding's rule begins with the plugin's name."""
@@ -226,23 +217,6 @@ def _ask_strictly(one: Implementation, values: Mapping[str, Any]) -> object:
         return one.call(values)
     except (Exception, SystemExit) as error:
         raise broken(one.plugin, f"it crashed in {one.hook}: {describe(error)}") from error
-
-
-def _check_executors(one: Implementation, answer: Any) -> Mapping[Kind, Executor]:
-    if answer is None:
-        return {}
-    try:
-        offered: dict[Kind, Executor] = {Kind(kind): executor for kind, executor in answer.items()}
-    except (AttributeError, TypeError, ValueError):
-        raise broken(one.plugin, f"{one.hook} gave no mapping from kinds to executors") from None
-    for kind, executor in offered.items():
-        if kind is Kind.GUIDE:
-            raise broken(one.plugin, f"{one.hook} offers to run guides, which are read and never run")
-        if not callable(getattr(executor, "execute", None)):
-            raise broken(
-                one.plugin, f"{one.hook} gave {type(executor).__name__} in place of an executor of {kind} skills"
-            )
-    return offered
 
 
 def _note_crash(one: Implementation, error: BaseException) -> None:

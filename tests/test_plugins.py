@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
+import sys
 from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from market.errors import MarketError, PluginError, Problem, Severity
+from market.errors import MarketError, PluginError, Problem, Severity, Unavailable
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
 from market.plugin_checks import HOOK_ARGUMENTS
+from market.plugin_executors import PluggedExecutor
 from market.plugins import MAX_FINDINGS, describe_plugins, load_plugins
 from market.trust.decision import Decision, allow, deny
-from tests.plugged import ADA, a_call, a_pack, a_target, an_entry
+from tests.plugged import ADA, a_call, a_pack, a_target, an_entry, raising
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -185,8 +187,11 @@ def test_one_plugin_can_not_flood_the_report() -> None:
 
 
 class Runs:
-    def execute(self, *_: object) -> Outcome:
-        return Outcome(OutcomeKind.OK)
+    def __init__(self, act: Any = lambda: Outcome(OutcomeKind.OK)) -> None:
+        self.act = act
+
+    def execute(self, *_: object) -> Any:
+        return self.act()
 
 
 def test_an_executor_of_a_plugin_takes_the_place_of_ours() -> None:
@@ -194,7 +199,27 @@ def test_an_executor_of_a_plugin_takes_the_place_of_ours() -> None:
     plugins = load_plugins(
         {"ours": Says({Kind.COMMAND: ours, Kind.PYTHON: ours})}, entry_points=[an_entry(Says({Kind.COMMAND: theirs}))]
     )
-    assert plugins.register_executors({}) == {Kind.COMMAND: theirs, Kind.PYTHON: ours}
+    assert plugins.register_executors({}) == {Kind.COMMAND: PluggedExecutor("tested", theirs), Kind.PYTHON: ours}
+
+
+@pytest.mark.parametrize(
+    ("act", "error"),
+    [
+        (lambda: 1 / 0, "the plugin tested crashed when it ran tested: ZeroDivisionError: division by zero"),
+        (lambda: sys.exit(3), "the plugin tested crashed when it ran tested: SystemExit: 3"),
+        (lambda: {"ok": True}, "the plugin tested gave no outcome of tested"),
+    ],
+)
+def test_an_executor_that_crashes_is_a_failed_call_that_names_the_plugin(act: Any, error: str) -> None:
+    plugins = load_plugins(entry_points=[an_entry(Says({Kind.COMMAND: Runs(act)}))])
+    outcome = plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0)
+    assert (outcome.kind, outcome.error) == (OutcomeKind.FAILED, error)
+
+
+def test_an_executor_may_say_that_it_can_not_start() -> None:
+    plugins = load_plugins(entry_points=[an_entry(Says({Kind.COMMAND: Runs(raising(Unavailable("no podman")))}))])
+    with pytest.raises(Unavailable):
+        plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0)
 
 
 @pytest.mark.parametrize(
