@@ -29,6 +29,10 @@ class Access:
         self._read_secret = read_secret
         self._is_open = parts.settings.anonymous is Anonymous.READ
 
+    def is_free(self, request: Request) -> bool:
+        """Answer whether this is a read that needs no token and sends none: most are, and need no further look."""
+        return self._is_open and all(name != b"authorization" for name, _ in request["headers"])
+
     def identify(self, request: Request) -> Account | None:
         """Return the account of the request's token, None without a token; raises `Unauthenticated` for a bad one."""
         secret = self._read_secret(request["headers"])

@@ -108,12 +108,13 @@ def sql_failures() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise _known_failure(error.orig) or error from error
+        raise known_failure(error.orig) or error from error
     except sqlite3.Error as error:
-        raise _known_failure(error) or error from error
+        raise known_failure(error) or error from error
 
 
-def _known_failure(error: BaseException | None) -> MarketError | None:
+def known_failure(error: BaseException | None) -> MarketError | None:
+    """Return a driver's error as ours, or None for a fault, which stays what it is."""
     text = str(error)
     found = next(((message, hint) for words, message, hint in _FAILURES if any(word in text for word in words)), None)
     return None if found is None else Unavailable(found[0], why=text, hint=found[1])

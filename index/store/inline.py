@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from index.settings import DATABASE_TIMEOUT_SECONDS
-from index.store.database import DATABASE_NAME, sql_failures
+from index.store.database import DATABASE_NAME, known_failure, sql_failures
 from market.web.documents import Document
 
 if TYPE_CHECKING:
@@ -56,8 +56,11 @@ class InlineReader:
 
     def document(self, path: str) -> Document | None:
         """Return the document that a publish wrote under a path, or None."""
-        with sql_failures():
+        try:
             row = self._connection.execute(_DOCUMENT, (path,)).fetchone()
+        except sqlite3.Error as error:
+            # The context manager of the others costs as much as the statement.
+            raise known_failure(error) or error from error
         return None if row is None else Document(row[1], row[0].encode())
 
     def file_size(self, digest: str, filename: str) -> int | None:

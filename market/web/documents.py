@@ -11,10 +11,12 @@ from market.client.wire import DOCUMENT_TYPE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from starlette.types import Scope, Send
+    from starlette.types import Message, Scope, Send
 
 NO_CACHE = b"no-cache"
 IMMUTABLE = b"public, max-age=31536000, immutable"
+
+_EMPTY: dict[str, object] = {"type": "http.response.body", "body": b""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,14 @@ async def send_document(
     scope: Scope, send: Send, document: Document, *, cache_control: bytes = NO_CACHE, vary: bytes = b"Authorization"
 ) -> None:
     """Answer GET or HEAD with a document, or 304 where the caller has it already."""
+    for message in document_messages(scope, document, cache_control=cache_control, vary=vary):
+        await send(message)
+
+
+def document_messages(
+    scope: Scope, document: Document, *, cache_control: bytes = NO_CACHE, vary: bytes = b"Authorization"
+) -> tuple[Message, Message]:
+    """Return that answer as the two messages of ASGI, for routes that are so hot that each await counts."""
     headers = [
         (b"etag", document.etag),
         (b"cache-control", cache_control),
@@ -46,12 +56,10 @@ async def send_document(
         (b"x-content-type-options", b"nosniff"),
     ]
     if has_etag(scope["headers"], document.etag):
-        await send({"type": "http.response.start", "status": 304, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-        return
+        return {"type": "http.response.start", "status": 304, "headers": headers}, _EMPTY
     headers += [(b"content-type", document.media_type), (b"content-length", b"%d" % len(document.body))]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else document.body})
+    start = {"type": "http.response.start", "status": 200, "headers": headers}
+    return start, _EMPTY if scope["method"] == "HEAD" else {"type": "http.response.body", "body": document.body}
 
 
 def has_etag(headers: Iterable[tuple[bytes, bytes]], etag: bytes) -> bool:

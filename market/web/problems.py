@@ -127,6 +127,11 @@ def known_error(exception: Exception) -> MarketError:
     )
 
 
+def logs_reads() -> bool:
+    """Answer whether reads that succeed get a line too."""
+    return _log.isEnabledFor(logging.DEBUG)
+
+
 class ProblemEdge:
     """The outermost layer of a server: turns every exception of the app into an answer, and logs what is worth a line.
 
@@ -160,7 +165,7 @@ class ProblemEdge:
                 # Half an answer is out: only breaking the connection tells the client so.
                 raise
             await self._answer(scope, error)(scope, receive, watch)
-        if status >= 400 or scope["method"] not in _READS or _log.isEnabledFor(logging.DEBUG):
+        if status >= 400 or scope["method"] not in _READS or logs_reads():
             _log_request(scope, status, started, error)
 
     def _answer(self, scope: Scope, error: MarketError) -> Response:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 from urllib.parse import urljoin
 
 import pytest
@@ -94,3 +95,25 @@ def test_what_the_manifest_says_stands_in_the_release(index: AnIndex) -> None:
     assert (release.keywords, release.requires, release.needs) == (("disk", "clean"), ("echo-args>=1",), {"os": ["linux"], "bins": ["sh"]})
     row = wire.parse_document(wire.PackDocument, index.get(wire.pack_path("full")).json).releases[0]
     assert (row.requires, row.needs) == (release.requires, release.needs)
+
+
+@pytest.mark.parametrize("path", [PACK, "/simple/echo-args/"])
+def test_fault_of_the_database_is_answered_as_an_error(index: AnIndex, path: str) -> None:
+    index.parts.reader.close()
+    answer = index.get(path)
+    assert (answer.status, answer.json["code"]) == (500, "server-fault")
+
+
+@pytest.mark.parametrize("path", [PACK, RELEASE])
+def test_answer_is_the_same_with_a_token_and_at_the_level_debug(index: AnIndex, path: str) -> None:
+    plain = index.get(path)
+    assert index.get(path, token=index.token) == plain
+    logging.getLogger("market.web").setLevel(logging.DEBUG)
+    try:
+        assert index.get(path) == plain
+    finally:
+        logging.getLogger("market.web").setLevel(logging.NOTSET)
+
+
+def test_bad_token_is_refused_where_none_is_needed(index: AnIndex) -> None:
+    assert index.get(PACK, token="skm_wrong").status == 401

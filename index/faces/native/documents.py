@@ -11,11 +11,11 @@ from index.store.releases import find_release
 from market.client.wire import ARCHIVE_TYPE, pack_path, release_path
 from market.errors import InvalidInput, NotFound
 from market.names import Digest, PackName, Version, parse_pack_name, parse_version
-from market.web.documents import send_document
+from market.web.documents import document_messages, send_document
 from market.web.files import ServedFile, send_file
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from index.access import Access
     from index.parts import Parts
@@ -33,6 +33,13 @@ class DocumentRoute:
     def __init__(self, parts: Parts, access: Access) -> None:
         self._parts = parts
         self._access = access
+
+    def ready(self, scope: Scope) -> tuple[Message, Message] | None:
+        """Return the answer to a read without a token of a document that is there, or None: then it goes the whole way."""
+        if not self._access.is_free(scope):
+            return None
+        document = self._parts.reader.document(scope["path"])
+        return None if document is None else document_messages(scope, document)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the document of this path, or say where it is."""

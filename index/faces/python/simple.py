@@ -9,22 +9,16 @@ from starlette.responses import RedirectResponse
 
 from index.distributions import FILES_PREFIX, METADATA_SUFFIX
 from index.faces.python.accept import JSON_TYPE, choose_type
-from index.simple import (
-    SIMPLE_PREFIX,
-    make_html_list,
-    make_json_list,
-    simple_html_path,
-    simple_json_path,
-)
+from index.simple import SIMPLE_PREFIX, make_html_list, make_json_list, simple_html_path, simple_json_path
 from index.store.listing import list_projects
 from market.errors import InvalidInput, NotFound
 from market.names import Digest, parse_pack_name
-from market.web.documents import IMMUTABLE, NO_CACHE, Document, make_etag, send_document
+from market.web.documents import IMMUTABLE, Document, document_messages, make_etag, send_document
 from market.web.files import ServedFile, send_file
 from market.web.problems import WrongMethod
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from index.access import Access
     from index.parts import Parts
@@ -33,6 +27,8 @@ VARY = b"Accept, Authorization"
 METADATA_TYPE = b"text/plain; charset=utf-8"
 FILE_TYPES = {".whl": b"application/zip", ".gz": b"application/gzip"}
 
+# What is kept of a page under its address, in either form.
+_JSON_NAME, _HTML_NAME = (path("").removeprefix(SIMPLE_PREFIX + "/") for path in (simple_json_path, simple_html_path))
 _READS = frozenset({"GET", "HEAD"})
 _FILE = re.compile(rf"{FILES_PREFIX}([0-9a-f]{{64}})/([^/]+)")
 
@@ -44,25 +40,32 @@ class SimpleRoute:
         self._parts = parts
         self._access = access
 
+    def ready(self, scope: Scope) -> tuple[Message, Message] | None:
+        """Return the answer to a read without a token of a page that is there, or None: then it goes the whole way."""
+        page = self._page(scope) if self._access.is_free(scope) else None
+        return None if page is None else document_messages(scope, page, vary=VARY)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the page in the form that the client wants, or say where it is."""
         _check_method(scope)
         account = self._access.check_read(scope)
-        media_type = choose_type(scope["headers"])
-        name = scope["path"].removeprefix(SIMPLE_PREFIX)
-        page = self._parts.reader.document(
-            (simple_json_path if media_type is JSON_TYPE else simple_html_path)(name[:-1])
-        )
-        if page is not None and name.endswith("/"):
-            await send_document(
-                scope, send, Document(page.body, page.etag, media_type), cache_control=NO_CACHE, vary=VARY
-            )
-        elif name == "":
-            await send_document(scope, send, await self._list(media_type), cache_control=NO_CACHE, vary=VARY)
-        else:
+        page = self._page(scope)
+        if page is None and scope["path"] == SIMPLE_PREFIX:
+            page = await self._list(choose_type(scope["headers"]))
+        if page is None:
             await RedirectResponse(_find_place(scope["path"]), 301)(scope, receive, send)
+        else:
+            await send_document(scope, send, page, vary=VARY)
         if account is not None:
             await self._access.note_use(account)
+
+    def _page(self, scope: Scope) -> Document | None:
+        """Return the page of a project at its one address, in the form that the client wants."""
+        path: str = scope["path"]
+        media_type = choose_type(scope["headers"])
+        name = _JSON_NAME if media_type is JSON_TYPE else _HTML_NAME
+        page = self._parts.reader.document(path + name) if path.endswith("/") else None
+        return None if page is None else Document(page.body, page.etag, media_type)
 
     async def _list(self, media_type: bytes) -> Document:
         names = await self._parts.lanes.read(list_projects, self._parts.database)
