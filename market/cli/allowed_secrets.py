@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from market.errors import InvalidInput
+from market.pack.review import review_pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from market.cli.checking import Verdict
     from market.errors import Problem
+    from market.model import Pack
+    from market.pack.source import Source
 
 SECRET_RULE = "secret"
 
@@ -49,9 +52,10 @@ def drop_allowed(verdict: Verdict, allowed: frozenset[tuple[str, int]]) -> Verdi
     return replace(verdict, problems=without_allowed(verdict.problems, allowed)) if allowed else verdict
 
 
-def check_secrets(problems: Iterable[Problem], what: str) -> None:
-    """Raise `InvalidInput` with every secret that nobody allowed."""
-    secrets = [problem for problem in problems if problem.rule == SECRET_RULE]
+def review_source(source: Source, pack: Pack, what: str, allowed: frozenset[tuple[str, int]]) -> tuple[Problem, ...]:
+    """Return what the review says of what shall be given away; raises `InvalidInput` with every secret that nobody allowed."""
+    reviewed = without_allowed(review_pack(source, pack), allowed)
+    secrets = [problem for problem in reviewed if problem.rule == SECRET_RULE]
     if secrets:
         count = f"{len(secrets)} secret{'' if len(secrets) == 1 else 's'}"
         raise InvalidInput(
@@ -59,3 +63,4 @@ def check_secrets(problems: Iterable[Problem], what: str) -> None:
             problems=secrets,
             hint="take them out, or allow each with --allow-secret PATH:LINE",
         )
+    return reviewed

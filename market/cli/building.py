@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from market.cli.allowed_secrets import check_secrets, without_allowed
+from market.cli.allowed_secrets import review_source
 from market.disk.failures import disk_failures
 from market.disk.walk import open_folder
 from market.errors import InvalidInput, Severity
@@ -18,7 +18,6 @@ from market.names import parse_pack_name, parse_version
 from market.pack.archive_read import read_archive
 from market.pack.build import archive_pack
 from market.pack.inspect import Given
-from market.pack.review import review_pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,9 +91,8 @@ def check_publishable(draft: Draft, ignored_rules: frozenset[str] = frozenset())
 def review_draft(draft: Draft, allowed_secrets: frozenset[tuple[str, int]] = frozenset()) -> Draft:
     """Return a draft with what the review of its files says; raises `InvalidInput` for secrets that weren't allowed."""
     draft.stream.seek(0)
-    reviewed = without_allowed(review_pack(read_archive(draft.stream), draft.pack), allowed_secrets)
+    reviewed = review_source(read_archive(draft.stream), draft.pack, str(draft.folder), allowed_secrets)
     draft.stream.seek(0)
-    check_secrets(reviewed, str(draft.folder))
     return replace(draft, problems=(*draft.problems, *reviewed))
 
 

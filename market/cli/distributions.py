@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from packaging.utils import InvalidSdistFilename, parse_sdist_filename
 
+from market.cli.allowed_secrets import review_source
 from market.cli.report import dump_problems
 from market.cli.text import size_text
 from market.disk.failures import disk_failures
@@ -83,8 +84,11 @@ def is_distribution(path: Path) -> bool:
 
 
 @contextmanager
-def open_distribution(path: Path) -> Iterator[Distribution]:
-    """Open a wheel or an sdist; raises `Untrusted` for a damaged wheel and `InvalidInput` with what an index would refuse."""
+def open_distribution(path: Path, allowed_secrets: frozenset[tuple[str, int]] = frozenset()) -> Iterator[Distribution]:
+    """Open a wheel or an sdist.
+
+    Raises `Untrusted` for a damaged wheel, and `InvalidInput` with what an index would refuse and with secrets that weren't allowed.
+    """
     with disk_failures("read", path), path.open("rb") as stream:
         size = stream.seek(0, 2)
         stream.seek(0)
@@ -95,7 +99,8 @@ def open_distribution(path: Path) -> Iterator[Distribution]:
         refusals = [problem for problem in verified.problems if problem.severity is not Severity.WARNING]
         if refusals:
             raise InvalidInput(f"{path} can't be published", problems=refusals, hint="correct this and build it again")
-        yield Distribution(path, verified.name, verified.version, stream, size, verified.problems)
+        reviewed = review_source(verified.source, verified.pack, str(path), allowed_secrets)
+        yield Distribution(path, verified.name, verified.version, stream, size, (*verified.problems, *reviewed))
 
 
 def publish_distribution(client: IndexClient, file: Distribution, *, dry_run: bool) -> FilePublication:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.factories import a_skill_md
 from tests.pack.test_secrets import TOKENS
+from tests.wheels import a_wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,6 +106,17 @@ def test_a_secret_stops_archive_and_publish_until_its_place_is_allowed(shell: Sh
     shell("archive", "my-pack", *allowed)
     assert "published" in shell("publish", "my-pack", *allowed).out
     assert "is not a place" in shell("publish", "my-pack", "--allow-secret", "notes.md", expect=2).err
+
+
+def test_neither_an_archive_nor_a_wheel_is_sent_with_a_secret(shell: Shell) -> None:
+    token = TOKENS["npm_"]
+    guide(shell, a_skill_md("my-pack"), notes__md=token.encode())
+    shell("archive", "my-pack", "--allow-secret", "notes.md:1", "-o", "x.zip")
+    assert "notes.md:1:1" in shell("upload", "x.zip", expect=2).err
+    assert "published" in shell("upload", "x.zip", "--allow-secret", "notes.md:1").out
+    files = {"demo_pack/__init__.py": f"TOKEN = '{token}'\n".encode(), "demo_pack/SKILL.md": a_skill_md("demo-pack")}
+    (shell.folder / "demo_pack-1.0.0-py3-none-any.whl").write_bytes(a_wheel(files))
+    assert "demo_pack/__init__.py:1:10" in shell("publish", "demo_pack-1.0.0-py3-none-any.whl", expect=2).err
 
 
 def test_an_archive_is_taken_from_another_program_without_its_secrets(shell: Shell) -> None:

@@ -18,6 +18,8 @@ from market.cli.targets import existing_path
 from market.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from market.cli.distributions import FilePublication
     from market.cli.market import Market
     from market.cli.output import Output
@@ -54,24 +56,14 @@ def publish(
       market publish skills/* --version auto --dry-run
       market publish dist/*
     """
-    found = [existing_path(path) for path in paths]
-    files, folders = (
-        [path for path in found if is_distribution(path)],
-        [path for path in found if not is_distribution(path)],
-    )
-    if files and (name or version):
-        raise InvalidInput(f"{files[0]} says its own name and version", hint="leave out --name and --version")
-    if name and len(paths) > 1:
-        raise InvalidInput(
-            "--name can't name several packs", hint="publish them one by one, or write the names into their manifests"
-        )
+    files, folders = _sort(paths, is_named=bool(name), is_given=bool(name or version))
     auto = version == AUTO
-    given = parse_given(name, "" if auto else version)
+    given, allowed = parse_given(name, "" if auto else version), parse_allowed(allow_secret)
     client = open_index(market, market.settings.index(index, token))
     with ExitStack() as stack:
-        distributions = [stack.enter_context(open_distribution(path)) for path in files]
+        distributions = [stack.enter_context(open_distribution(path, allowed)) for path in files]
         opened = [stack.enter_context(build_folder(path, given)) for path in folders]
-        drafts = [review_draft(draft, parse_allowed(allow_secret)) for draft in opened]
+        drafts = [review_draft(draft, allowed) for draft in opened]
         for draft in drafts:
             market.settings.check_kept(draft.pack.name, client.url)
             check_publishable(draft, VERSION_RULES if auto else frozenset())
@@ -91,3 +83,16 @@ def publish(
             {"index": client.url, "dry_run": dry_run, "items": [one.document for one in done]},
             [*(one.line for one in done), *listed, *sent_finding_lines(row for one in done for row in one.findings)],
         )
+
+
+def _sort(paths: tuple[str, ...], *, is_named: bool, is_given: bool) -> tuple[list[Path], list[Path]]:
+    """Return what is sent as it is, and the folders of which archives are made. What was given must fit to them."""
+    found = [existing_path(path) for path in paths]
+    files = [path for path in found if is_distribution(path)]
+    if files and is_given:
+        raise InvalidInput(f"{files[0]} says its own name and version", hint="leave out --name and --version")
+    if is_named and len(paths) > 1:
+        raise InvalidInput(
+            "--name can't name several packs", hint="publish them one by one, or write the names into their manifests"
+        )
+    return files, [path for path in found if not is_distribution(path)]

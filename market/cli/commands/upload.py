@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from market.cli.allowed_secrets import allow_secret_option, parse_allowed, review_source
 from market.cli.building import parse_given
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.network import open_host, open_index
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     help="The token for the host. [default: MARKET_HOST_TOKEN, then your own]",
 )
 @given_options
+@allow_secret_option
 @index_options
 @dry_run_option
 def upload(
@@ -44,6 +46,7 @@ def upload(
     host_token: str,
     name: str,
     version: str,
+    allow_secret: tuple[str, ...],
     index: str,
     token: str,
     dry_run: bool,
@@ -67,6 +70,8 @@ def upload(
         )
     with open_sendable(path, parse_given(name, version)) as (verified, archive):
         if url is None:
+            review_source(verified.source, verified.pack, str(path), parse_allowed(allow_secret))
+            archive.stream.seek(0)
             client = open_index(market, market.settings.index(index, token))
             send_to_index(output, client, verified, archive, dry_run)
         else:
