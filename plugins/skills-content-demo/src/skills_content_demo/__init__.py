@@ -1,0 +1,1 @@
+"""Skills as content: the folders beside this file."""
