@@ -49,7 +49,7 @@ def switch(
     items, lines = [], []
     for root in dict.fromkeys(meant.root for meant in found):
         own = [meant for meant in found if meant.root == root]
-        with lock_root(root, timeout_seconds=lock_timeout) as locked:
+        with lock_root(root, timeout_seconds=lock_timeout, guard=None) as locked:
             change = disable_targets if off else enable_targets
             changed = change(locked, [meant.target for meant in own])
         for meant in own:

@@ -88,7 +88,7 @@ def accept_pack(
     """Accept one pack's edits, wait for the hosts, and return what was done as a row and in words."""
     installed = find_installed(market, str(parse_pack_name(name)), roots)
     root = open_root(installed.path.parent, create=False)
-    with lock_root(root, timeout_seconds=lock_timeout) as locked:
+    with lock_root(root, timeout_seconds=lock_timeout, guard=None) as locked:
         done = accept_edits(locked, installed.name, market.now())
     followed: tuple[Followed, ...] = ()
     if done.files:

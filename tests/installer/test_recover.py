@@ -21,9 +21,14 @@ OLD = (an_arrival("first", "1.0.0"), an_arrival("second", "1.0.0"))
 NEW = (an_arrival("first", "2.0.0"), an_arrival("second", "2.0.0"))
 
 
+# At which call an upgrade must die so that so many trees are switched: found once, since it takes dozens of tries.
+_CALLS: dict[int, int] = {}
+BEFORE_ANY_SWITCH = 50
+
+
 def interrupt(root: Root, monkeypatch: pytest.MonkeyPatch, *, switched: int) -> None:
     """Kill an upgrade of two packs at the call where so many trees are switched and an intent is open."""
-    number = 0
+    number = _CALLS.get(switched, max((BEFORE_ANY_SWITCH, *(_CALLS[one] for one in _CALLS if one < switched)))) - 1
     while True:
         number += 1
         shutil.rmtree(root.path, ignore_errors=True)
@@ -39,6 +44,7 @@ def interrupt(root: Root, monkeypatch: pytest.MonkeyPatch, *, switched: int) -> 
             os.listdir(root.intents)
             and [version_of(root, name) for name in ("first", "second")].count("2.0.0") == switched
         ):
+            _CALLS[switched] = number
             return
 
 

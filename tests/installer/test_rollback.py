@@ -14,6 +14,7 @@ from market.installer.archives import EARLIER_RELEASES_KEPT
 from market.installer.plan import Action
 from market.installer.receipt import Origin, load_receipt
 from market.installer.rollback import find_last_changed, rollback_packs
+from market.installer.root import open_root
 from market.installer.transaction import Arrival, lock_root, uninstall_packs
 from market.pack.inspect import Given
 from market.trust.verify import verify_archive
@@ -148,9 +149,8 @@ def test_an_uninstall_forgets_and_one_archive_under_two_names_stays_for_the_othe
     assert os.listdir(root.archives) == []
 
 
-def test_an_archive_of_the_download_cache_is_linked_and_one_from_elsewhere_is_copied(
-    root: Root, tmp_path: Path
-) -> None:
+def test_an_archive_of_the_download_cache_is_linked_and_one_from_elsewhere_is_copied(tmp_path: Path) -> None:
+    root = open_root(tmp_path / "root", create=True)
     for kind in ("index", "archive"):
         cached = tmp_path / f"{kind}.zip"
         cached.write_bytes(_bytes_of(an_arrival(kind)))

@@ -79,7 +79,7 @@ def _repair(market: Market, roots: Sequence[Root], lock_timeout: float) -> None:
             continue
         try:
             repair_modes(root)
-            with lock_root(root, timeout_seconds=lock_timeout) as locked:
+            with lock_root(root, timeout_seconds=lock_timeout, guard=None) as locked:
                 clear_leftovers(locked)
         except Unavailable:
             raise

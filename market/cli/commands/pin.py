@@ -57,7 +57,7 @@ def pin(
         raise InvalidInput(
             "a pin needs --reason TEXT, and --unpin stands alone", hint=f"`market pin {name} --reason TEXT`"
         )
-    with lock_root(into, timeout_seconds=lock_timeout) as locked:
+    with lock_root(into, timeout_seconds=lock_timeout, guard=None) as locked:
         if unpin:
             done, line = unpin_pack(locked, name), "{0.name} is no longer pinned to {0.version} in {1}"
         else:
