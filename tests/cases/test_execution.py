@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cases.road import short
 from tests.factories import a_skill_json
 
 if TYPE_CHECKING:
