@@ -12,7 +12,7 @@ from market.cli.planning import item_row, plan_row, planned_lines, total_line
 from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
 from market.installer.prepare import Terms, prepare
-from market.installer.receipt import load_receipts
+from market.installer.receipt import load_pack_receipts
 from market.installer.transaction import install_packs, lock_root
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _missing_requires(
     """Return what isn't there though it is required: nothing, where requirements were followed."""
     if order.follow:
         return ()
-    there = {str(receipt.name) for receipt in load_receipts(root)} | {name for name, _ in packs}
+    there = set(load_pack_receipts(root)) | {name for name, _ in packs}
     return tuple(
         (name, str(required)) for name, requires in packs for required in requires if str(required.name) not in there
     )

@@ -12,9 +12,10 @@ import click
 from market.disk.atomic import write_atomic
 from market.disk.failures import disk_failures
 from market.errors import Conflict, InvalidInput, NotFound
+from market.installer.layout import Layout, load_layout
 from market.installer.listing import list_installed
 from market.installer.lock_file import LOCK_NAME, MAX_LOCK_BYTES, Lock, LockedPack, dump_lock, lock_receipt, parse_lock
-from market.installer.receipt import load_receipts
+from market.installer.receipt import load_pack_receipts
 from market.installer.root import default_roots
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def follow_lock(market: Market, output: Output, root: Root, names: Iterable[str]
     if named is None and not (place.exists and _is_described(market, place, root)):
         return
     changed = set(names)
-    receipts = {str(receipt.pack_name): receipt for receipt in load_receipts(root)}
+    receipts = load_pack_receipts(root)
     packs = [_relative(lock_receipt(receipts[name]), place.path) for name in changed if name in receipts]
     lock = place.lock.with_packs(packs, changed - set(receipts))
     save_lock(output, place, lock if place.exists else _describe(market, lock, place, root))
@@ -97,9 +98,7 @@ def lock_root_of(market: Market, output: Output, place: LockPlace, root: Root) -
     for one in list_installed(root):
         if one.state != "intact":
             output.remark(f"{one.name} is {one.state}; the lock file names what was installed")
-    packs = tuple(
-        _relative(pack, place.path) for pack in {r.pack_name: lock_receipt(r) for r in load_receipts(root)}.values()
-    )
+    packs = tuple(_relative(lock_receipt(one), place.path) for one in load_pack_receipts(root).values())
     return _describe(market, replace(place.lock, packs=packs), place, root)
 
 
@@ -140,7 +139,8 @@ def _describe(market: Market, lock: Lock, place: LockPlace, root: Root) -> Lock:
     if root.path == default_roots(market.environ, market.home).paths[0]:
         return replace(lock, root="")
     inside = os.path.relpath(root.path, place.path.absolute().parent)
-    return replace(lock, root="" if inside.startswith("..") else Path(inside).as_posix())
+    layout = "" if load_layout(root) is Layout.PACKS else str(load_layout(root))
+    return replace(lock, root="" if inside.startswith("..") else Path(inside).as_posix(), layout=layout)
 
 
 def _relative(pack: LockedPack, path: Path) -> LockedPack:

@@ -9,11 +9,13 @@ from market.cli.building import build_folder
 from market.cli.importing import open_archive
 from market.cli.lock_place import check_frozen, existing_lock, location_of, open_lock
 from market.cli.network import open_index
+from market.cli.targeting import give_layout
 from market.cli.targets import existing_path
 from market.client.cache import ArchiveCache
 from market.errors import Conflict, InvalidInput, NotFound
 from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.archives import open_kept
+from market.installer.layout import parse_layout
 from market.installer.lock_file import LOCK_NAME
 from market.installer.receipt import Origin
 from market.installer.restore import check_restored, restore_kept, restore_release
@@ -57,6 +59,13 @@ def locked_arrivals(
 def locked_root(market: Market, named: str | None) -> str:
     """Return the root that the lock file describes."""
     return str(existing_lock(Path(named or LOCK_NAME)).described_root(market))
+
+
+def give_locked_layout(root: Root, named: str | None) -> None:
+    """Make a root's layout the one that the lock file says."""
+    place = existing_lock(Path(named or LOCK_NAME))
+    if place.lock.layout:
+        give_layout(root, parse_layout(place.lock.layout, str(place.path)))
 
 
 def check_unlocked(named: str | None, arrivals: Iterable[Arrival]) -> None:

@@ -11,6 +11,7 @@ import click
 from market.errors import NotFound
 from market.installer.listing import list_installed
 from market.installer.root import Root, default_roots, open_root
+from market.installer.targets import target_roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,12 +34,16 @@ def one_root_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen_roots(market: Market, named: tuple[str, ...]) -> tuple[Root, ...]:
-    """Return the roots to read. One that is named must exist; of the others the missing ones count as empty."""
+    """Return the roots to read, in the order of precedence. One that is named must exist.
+
+    Where none is named: the default ones, then the folders of other programs into which something was installed (--target), the
+    project's before the user's.
+    """
     if named:
         return tuple(open_root(Path(name), create=False) for name in named)
-    return tuple(
-        open_root(path, create=False) for path in default_roots(market.environ, market.home).paths if path.is_dir()
-    )
+    defaults = [path for path in default_roots(market.environ, market.home).paths if path.is_dir()]
+    others = [path for path in target_roots(market.environ, Path.cwd()) if Root(path).layout.is_file()]
+    return tuple(open_root(path, create=False) for path in dict.fromkeys((*defaults, *others)))
 
 
 def writable_root(market: Market, named: str, output: Output, *, create: bool = True) -> Root:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from market.client.running_hosts import load_running_hosts
 from market.errors import MarketError
-from market.installer.listing import Installed, list_installed
+from market.installer.listing import Installed, list_directories
 from market.installer.tree_state import TreeState
 from market.model import State
 from market.registry.loader import Loader
@@ -57,6 +57,11 @@ class PackStanding:
     trouble: str = ""
     host: str = ""
     host_version: str | None = None
+
+    @property
+    def pack(self) -> str:
+        """The pack's name, also where this is the directory of one of its skills."""
+        return str(self.receipt.pack_name) if self.receipt else self.name
 
 
 def load_registry(roots: Iterable[Root]) -> Registry:
@@ -111,7 +116,7 @@ def judge_pack(tree: TreeState, skills: Sequence[str], *, has_dropped: bool) -> 
 
 def _standings(registry: Registry, root: Root, looks: Sequence[HostLook]) -> list[PackStanding]:
     snapshot, path = registry.snapshot, str(root.path)
-    installed = {row.name: row for row in list_installed(root)}
+    installed = {row.name: row for row in list_directories(root)}
     units = {unit.name: loaded for unit, loaded in snapshot.units.items() if unit.root == path}
     skills: dict[str, list[tuple[str, str]]] = {}
     for live in snapshot.all_skills():

@@ -13,7 +13,7 @@ from market.disk.lease import lease_directory
 from market.disk.read import read_within
 from market.errors import Conflict, MarketError
 from market.installer.acquire import acquire_release
-from market.installer.receipt import load_receipts
+from market.installer.receipt import load_pack_receipts
 from market.names import Requirement
 from market.pack.pack_manifest import parse_pack_yaml
 from market.pack.text import MAX_MANIFEST_BYTES
@@ -57,8 +57,8 @@ def find_closure(root: Root | None, indexes: Indexes, order: Order, policy: Poli
     _check_given(order.given)
     given = {str(arrival.verified.name): _given_candidate(arrival) for arrival in order.given}
     wishes = (*order.wishes, *(Wish(Requirement(arrival.verified.name)) for arrival in order.given))
-    receipts = load_receipts(root) if root else ()
-    installed = {str(receipt.name): _installed_candidate(root, receipt) for receipt in receipts if root}
+    receipts = load_pack_receipts(root) if root else {}
+    installed = {name: _installed_candidate(root, receipt) for name, receipt in receipts.items() if root}
     return resolve(Question(wishes, installed, given, order.follow), indexes.document, policy)
 
 
@@ -79,9 +79,7 @@ def _check_given(given: Sequence[Arrival]) -> None:
         raise Conflict(f"one pack is named twice: {', '.join(twice)}", hint="name each pack once")
 
 
-def _acquire(
-    pick: Pick, indexes: Indexes, handed: dict[str, Arrival], dependencies: DependencyTerms
-) -> Arrival | None:
+def _acquire(pick: Pick, indexes: Indexes, handed: dict[str, Arrival], dependencies: DependencyTerms) -> Arrival | None:
     if pick.candidate.standing is Standing.GIVEN:
         return handed[pick.name]
     release = pick.candidate.release
@@ -95,7 +93,7 @@ def _given_candidate(arrival: Arrival) -> Candidate:
 
 def _installed_candidate(root: Root, receipt: Receipt) -> Candidate:
     requires = load_requires(root, receipt.name)
-    return Candidate(receipt.name, receipt.version, receipt.publisher, requires, Standing.INSTALLED)
+    return Candidate(receipt.pack_name, receipt.version, receipt.publisher, requires, Standing.INSTALLED)
 
 
 def load_requires(root: Root, name: str) -> tuple[Requirement, ...]:

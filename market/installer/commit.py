@@ -19,7 +19,7 @@ from market.installer.intent import Intent, Move, Stage, load_intents, root_iden
 from market.installer.plan import Action, Change, Step
 from market.installer.receipt import encode_receipt, load_receipt_bytes
 from market.installer.recover import drop_intent, finish
-from market.installer.sweep import sweep_retired, sweep_staging
+from market.installer.sweep import hide_backups, sweep_retired, sweep_staging
 from market.installer.switch import backup_path, keep_possible, place_receipt, put_in_force, switch_trees, write_intent
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def commit(root: Root, steps: Sequence[Step]) -> tuple[Change, ...]:
             _run(root, transaction, active)
         sweep_staging(root)
         sweep_retired(root)
+        hide_backups(root)
     return tuple(_with_backup(root, transaction, step) for step in steps)
 
 

@@ -12,6 +12,7 @@ from market.errors import Refused, Severity
 from market.hookspecs import hookimpl
 from market.installer.commit import commit
 from market.installer.plan import Action
+from market.installer.steps import fold_changes
 from market.model import Role
 from market.trust.decision import Decision, allow, deny
 
@@ -89,15 +90,26 @@ class Guard:
 
 
 def commit_guarded(locked: LockedRoot, steps: Sequence[Step], now: datetime) -> tuple[Change, ...]:
-    """Ask, carry out the steps, all or none, and tell. Where the root was locked without a guard, nobody is asked or told."""
+    """Ask, carry out the steps, all or none, and tell; returns one change a pack.
+
+    Where the root was locked without a guard, nobody is asked or told.
+    """
     guard, active = locked.guard, [step for step in steps if step.change.action is not Action.UNCHANGED]
     if guard is None:
-        return commit(locked.root, steps)
+        return fold_changes(steps, commit(locked.root, steps))
     findings = {step.change.name: guard.check(locked.root, step) for step in active}
-    changes = commit(locked.root, steps)
-    for step in active:
-        guard.tell(locked.root, step, now)
-    return tuple(replace(change, findings=findings.get(change.name, ())) for change in changes)
+    changes = [replace(change, findings=findings.get(change.name, ())) for change in commit(locked.root, steps)]
+    folded = fold_changes(steps, changes)
+    # Of several skills of one pack, the pack is told of once.
+    told = {change.name: change for change in folded}
+    for step in {_pack_of(step): step for step in reversed(active)}.values():
+        guard.tell(locked.root, replace(step, change=told[_pack_of(step)]), now)
+    return folded
+
+
+def _pack_of(step: Step) -> str:
+    receipt = step.receipt or step.old
+    return str(receipt.pack_name) if receipt else step.change.name
 
 
 def _place_of(step: Step) -> str:

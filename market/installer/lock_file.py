@@ -75,7 +75,7 @@ def lock_receipt(receipt: Receipt) -> LockedPack:
         receipt.publisher,
         origin,
         receipt.archive_digest,
-        receipt.pack_tree_digest if receipt.part_of else receipt.release_digest,
+        receipt.release_digest,
     )
 
 

@@ -96,11 +96,18 @@ def plan_install(
         verified.record,
         now,
     )
-    with _read_place(root, verified.name) as reading:
+    return plan_tree(root, new, verified.source, verified.archive, verified.pack, allowed)
+
+
+def plan_tree(root: Root, new: Receipt, source: Source, archive: BinaryIO | None, pack: Pack, allowed: Allowed) -> Step:
+    """Compare one directory that shall be installed with what stands in its place; raises as `plan_install` does."""
+    with _read_place(root, new.name) as reading:
         _check_replaceable(root, reading)
         old = reading.receipt
         new = replace(new, earlier=list_earlier(root, old, new.archive_digest))
         _check_pin(root, new)
+        if old is not None:
+            _check_owner(root, old, new)
         if old is not None and not allowed.accept_publisher:
             _check_publisher(old, new)
         if old is not None and not allowed.other_tree:
@@ -111,7 +118,7 @@ def plan_install(
         if edited and action is not Action.UNCHANGED and not allowed.overwrite_edits:
             raise _edited(root, reading)
     change = Change(new.name, action, old.version.text if old else "", new.version.text)
-    return Step(change, new, verified.source, old, verified.archive, keep=edited, pack=verified.pack)
+    return Step(change, new, source, old, archive, keep=edited, pack=pack)
 
 
 def plan_uninstall(root: Root, name: str) -> Step:
@@ -141,13 +148,24 @@ def _check_replaceable(root: Root, reading: UnitReading) -> None:
         raise _unmanaged(root, reading.name)
 
 
+def _check_owner(root: Root, old: Receipt, new: Receipt) -> None:
+    """In a root of layout `skills` two packs may have a skill of one name; the first keeps the folder."""
+    if old.pack_name != new.pack_name:
+        raise Conflict(
+            f"{root.tree(new.name)} is taken by the pack {old.pack_name}",
+            why=f"{new.pack_name} has a skill of that name too, and here each skill has a folder of its name",
+            hint=f"`market uninstall {old.pack_name}` makes room; or install one of them into another root",
+            details={"path": str(root.tree(new.name)), "pack": new.pack_name, "taken_by": old.pack_name},
+        )
+
+
 def _check_pin(root: Root, new: Receipt) -> None:
-    pin = load_pins(root).get(new.name)
+    pin = load_pins(root).get(new.pack_name)
     if pin is not None and pin.version != new.version:
         raise Conflict(
-            f"{new.name} is pinned to {pin.version} in {root.path}, this is {new.version}",
+            f"{new.pack_name} is pinned to {pin.version} in {root.path}, this is {new.version}",
             why=pin.reason,
-            hint=f"`market pin {new.name} --unpin` lets it go",
+            hint=f"`market pin {new.pack_name} --unpin` lets it go",
             details={"name": new.name, "pinned": pin.version.text, "version": new.version.text, "reason": pin.reason},
         )
 

@@ -10,9 +10,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError, NotFound
+from market.installer.layout import Layout, load_layout
 from market.installer.machine import load_needs
 from market.installer.powers import Power, Widening, find_widening, powers_of, powers_of_summaries
-from market.installer.receipt import Origin
+from market.installer.receipt import Origin, load_pack_receipts
 from market.installer.tree_state import TreeState, read_unit
 from market.names import parse_publisher_name
 from market.pack.inspect import Given, inspect_pack
@@ -103,7 +104,7 @@ def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> 
     facts = _facts_of_arrival(arrival, candidate.release) if arrival else _facts_of_release(indexes, pick.name, text)
     old = _read_old(root, pick.name)
     action = _choose_action(old, candidate.version, facts)
-    widens = find_widening(old.powers, facts.powers) if old else ()
+    widens = find_widening(old.powers, facts.powers) if old and old.powers is not None else ()
     old_version = old.version.text if old else ""
     return PlannedPack(
         action, pick.name, text, old_version, pick.required_by, pick.is_asked_for, facts, widens, pick.passed_over
@@ -120,11 +121,17 @@ class _Old:
     version: Version
     tree_digest: str
     is_intact: bool
-    powers: tuple[Power, ...]
+    powers: tuple[Power, ...] | None
 
 
 def _read_old(root: Root, name: str) -> _Old | None:
-    """Return what is installed under a name, by its own manifests; None where nothing readable is."""
+    """Return what is installed under a name, by its own manifests; None where nothing readable is.
+
+    In a root of layout `skills` no directory is the whole pack, and only receipts are asked.
+    """
+    if load_layout(root) is Layout.SKILLS:
+        receipt = load_pack_receipts(root).get(name)
+        return _Old(receipt.version, receipt.release_digest, True, None) if receipt else None
     try:
         with read_unit(root, name) as reading:
             receipt, folder = reading.receipt, reading.folder

@@ -166,6 +166,16 @@ def load_receipts(root: Root) -> tuple[Receipt, ...]:
     return tuple(receipt for name in receipt_names(root) if (receipt := load_receipt(root, name)) is not None)
 
 
+def load_pack_receipts(root: Root) -> dict[str, Receipt]:
+    """Return one receipt a pack, by the pack's name; of several skills of one, that which knows most of earlier releases."""
+    found: dict[str, Receipt] = {}
+    for receipt in load_receipts(root):
+        known = found.get(receipt.pack_name)
+        if known is None or len(receipt.earlier) > len(known.earlier):
+            found[receipt.pack_name] = receipt
+    return found
+
+
 def receipt_names(root: Root) -> tuple[str, ...]:
     """Return the names of the packs that have a receipt, sorted."""
     with disk_failures("read the receipts in", root.receipts):

@@ -19,7 +19,7 @@ from market.disk.walk import open_tree
 from market.installer.archives import forget_archives, keep_staged
 from market.installer.intent import Intent, Move, is_same_root, load_intents, stage_of
 from market.installer.receipt import encode_receipt
-from market.installer.sweep import sweep_retired, sweep_staging
+from market.installer.sweep import hide_backups, sweep_retired, sweep_staging
 from market.installer.switch import is_switched, keep_edited, keep_possible, place_receipt, switch_trees
 from market.pack.record import make_record
 
@@ -45,6 +45,7 @@ def recover(root: Root) -> tuple[Recovered, ...]:
         settled = tuple(_settle(root, intent) for intent in load_intents(root))
     sweep_staging(root)
     sweep_retired(root)
+    hide_backups(root)
     return settled
 
 

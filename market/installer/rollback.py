@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from market.errors import NotFound, Untrusted
 from market.installer.archives import open_kept
 from market.installer.guard import commit_guarded
-from market.installer.plan import Action, Allowed, Change, Step, plan_install
-from market.installer.receipt import load_receipt, load_receipts
+from market.installer.plan import Action, Allowed, Change, Step
+from market.installer.receipt import load_pack_receipts, load_receipts
+from market.installer.steps import install_steps
 from market.names import parse_pack_name, parse_version
 from market.pack.inspect import Given
 from market.trust.verify import Promise, VerifiedPack, verify_archive
@@ -40,8 +41,11 @@ def rollback_packs(
     locked.check_held()
     with ExitStack() as stack:
         steps = [
-            _plan(stack, locked.root, str(parse_pack_name(name)), version, now, overwrite_edits=overwrite_edits)
+            step
             for name in dict.fromkeys(names)
+            for step in _plan(
+                stack, locked.root, str(parse_pack_name(name)), version, now, overwrite_edits=overwrite_edits
+            )
         ]
         return commit_guarded(locked, steps, now)
 
@@ -54,12 +58,12 @@ def find_last_changed(root: Root) -> tuple[str, ...]:
     # Times are whole seconds; the file's own time decides between two transactions of one second.
     last = max(receipts, key=lambda one: (one.installed_at, root.receipt(one.name).stat().st_mtime_ns))
     together = [one for one in receipts if one.transaction and one.transaction == last.transaction] or [last]
-    return tuple(str(one.name) for one in together)
+    return tuple(dict.fromkeys(str(one.pack_name) for one in together))
 
 
 def choose_earlier(root: Root, name: str, version: str = "") -> tuple[Receipt, Earlier]:
     """Return a pack's receipt and the earlier release that a rollback leads to. Raises `NotFound` saying what is kept."""
-    receipt = load_receipt(root, name)
+    receipt = load_pack_receipts(root).get(name)
     if receipt is None:
         raise NotFound(f"{name!r} is not installed in {root.path}", hint="see what is: market list")
     wanted = parse_version(version) if version else None
@@ -75,13 +79,16 @@ def choose_earlier(root: Root, name: str, version: str = "") -> tuple[Receipt, E
     )
 
 
-def _plan(stack: ExitStack, root: Root, name: str, version: str, now: datetime, *, overwrite_edits: bool) -> Step:
+def _plan(stack: ExitStack, root: Root, name: str, version: str, now: datetime, *, overwrite_edits: bool) -> list[Step]:
     _, earlier = choose_earlier(root, name, version)
     verified = _verify(stack, root, name, earlier)
     # Whose release it is was accepted when it was installed, and that its tree is another one is the very purpose.
     allowed = Allowed(overwrite_edits, accept_publisher=True, other_tree=True)
-    step = plan_install(root, verified, earlier.publisher, earlier.origin, now, allowed)
-    return replace(step, change=replace(step.change, action=Action.ROLLED_BACK))
+    steps = install_steps(root, verified, earlier.publisher, earlier.origin, now, allowed)
+    return [
+        replace(step, change=replace(step.change, action=Action.ROLLED_BACK)) if step.receipt else step
+        for step in steps
+    ]
 
 
 def _verify(stack: ExitStack, root: Root, name: str, earlier: Earlier) -> VerifiedPack:

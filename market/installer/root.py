@@ -38,6 +38,11 @@ class Root:
         return self.state / "lock"
 
     @property
+    def layout(self) -> Path:
+        """The file that says how packs lie here; none means a directory a pack."""
+        return self.state / "layout"
+
+    @property
     def intents(self) -> Path:
         """One file a running or interrupted transaction."""
         return self.state / "intents"

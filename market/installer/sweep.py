@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from market.disk.lease import claim_directory
 from market.disk.remove import empty_directory, remove_tree
+from market.errors import MarketError
+from market.installer.layout import Layout, load_layout
+from market.installer.skill_tree import GUIDE_FILE
 from market.installer.switch import retire_stage
 
 if TYPE_CHECKING:
@@ -31,6 +34,14 @@ def sweep_retired(root: Root) -> None:
         for name in os.listdir(root.retired):
             with suppress(OSError):
                 _delete_unleased(root.retired / name)
+
+
+def hide_backups(root: Root) -> None:
+    """In a root of layout `skills`, give the guides in kept trees another name: opencode looks into hidden folders too [m]."""
+    with suppress(OSError, MarketError):
+        if load_layout(root) is Layout.SKILLS:
+            for guide in root.backups.rglob(GUIDE_FILE):
+                guide.rename(guide.with_name(f"{GUIDE_FILE}.kept"))
 
 
 def _delete_unleased(path: Path) -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from market.installer.guard import commit_guarded
-from market.installer.plan import Allowed, plan_install, plan_uninstall
+from market.installer.plan import Allowed
+from market.installer.steps import install_steps, uninstall_steps
 from market.installer.tree_state import TreeState
 
 if TYPE_CHECKING:
@@ -65,9 +66,12 @@ def change_packs(
     packs (unless `overwrite_edits`) and for folders that somebody else put there.
     """
     locked.check_held()
-    allowed = Allowed(overwrite_edits, accept_publisher=True)
-    steps = [
-        plan_install(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
+    # The digest in the file is the confirmation, also where a version has another tree now.
+    allowed = Allowed(overwrite_edits, accept_publisher=True, other_tree=True)
+    coming = [
+        step
         for arrival in arrivals
+        for step in install_steps(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
     ]
-    return commit_guarded(locked, [*steps, *(plan_uninstall(locked.root, name) for name in removed)], now)
+    going = [step for name in removed for step in uninstall_steps(locked.root, name)]
+    return commit_guarded(locked, [*coming, *going], now)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from market.disk.lock import lock_file
 from market.installer.guard import commit_guarded
-from market.installer.plan import Allowed, Change, plan_install, plan_uninstall
+from market.installer.plan import Allowed, Change
 from market.installer.recover import Recovered, recover
 from market.installer.root import make_state
+from market.installer.steps import install_steps, uninstall_steps
 from market.trust.verify import VerifiedPack
 
 if TYPE_CHECKING:
@@ -100,8 +101,9 @@ def install_packs(
             raise TypeError("only a VerifiedPack can be installed")
     allowed = Allowed(overwrite_edits, accept_publisher, other_tree=overwrite_edits)
     steps = [
-        plan_install(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
+        step
         for arrival in arrivals
+        for step in install_steps(locked.root, arrival.verified, arrival.publisher, arrival.origin, now, allowed)
     ]
     return commit_guarded(locked, steps, now)
 
@@ -112,4 +114,5 @@ def uninstall_packs(locked: LockedRoot, names: Sequence[str], now: datetime) -> 
     Raises `NotFound` and changes nothing where one of them isn't installed. `now` is the time of the change.
     """
     locked.check_held()
-    return commit_guarded(locked, [plan_uninstall(locked.root, name) for name in dict.fromkeys(names)], now)
+    steps = [step for name in dict.fromkeys(names) for step in uninstall_steps(locked.root, name)]
+    return commit_guarded(locked, steps, now)

@@ -107,7 +107,7 @@ class Loader:
         )
 
     def _inspect(self, tree: Tree) -> tuple[Inspection, dict[str, str]]:
-        given = Given(tree.receipt.name, tree.receipt.version.text) if tree.receipt else Given()
+        given = Given(tree.receipt.pack_name, tree.receipt.version.text) if tree.receipt else Given()
         inspection = self._parse(tree, given)
         if inspection.pack is None and not given.name:
             # A folder may be called anything; the skills in it are good all the same.

@@ -27,7 +27,12 @@ def dist(shell: Shell) -> Path:
 def test_wheel_is_published_under_its_own_identity(shell: Shell, dist: Path) -> None:
     ran = shell("publish", f"dist/{wheel_name()}", "--json")
     (item,) = ran.json["items"]
-    assert (item["name"], item["version"], item["status"], item["size"]) == ("text-tools", "1.0.0", "published", len(a_wheel()))
+    assert (item["name"], item["version"], item["status"], item["size"]) == (
+        "text-tools",
+        "1.0.0",
+        "published",
+        len(a_wheel()),
+    )
     assert item["tree_digest"].startswith("sha256:")
     assert "unchanged: text_tools-1.0.0" in shell("publish", f"dist/{wheel_name()}").out
     release = shell.index.releases["text-tools"]["1"]
@@ -77,6 +82,8 @@ def test_yank_and_back(shell: Shell, dist: Path) -> None:
     assert "is live" in shell("unyank", "text-tools@1.0.0").out
 
 
-@pytest.mark.parametrize(("release", "code"), [("text-tools", 2), ("text-tools@beta", 2), ("text-tools>=1", 2), ("nope@1.0", 3)])
+@pytest.mark.parametrize(
+    ("release", "code"), [("text-tools", 2), ("text-tools@beta", 2), ("text-tools>=1", 2), ("nope@1.0", 3)]
+)
 def test_yank_needs_one_release(shell: Shell, release: str, code: int) -> None:
     shell("yank", release, expect=code)

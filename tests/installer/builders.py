@@ -7,7 +7,7 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from market.installer.listing import list_installed
+from market.installer.listing import list_directories
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival, install_packs, lock_root
 from market.installer.tree_state import TreeState
@@ -73,7 +73,7 @@ def check_at_rest(root: Root, *, leased: int = 0) -> None:
     assert os.listdir(root.staging) == []
     assert len(os.listdir(root.retired)) == leased
     assert not [name for name in os.listdir(root.receipts) if not name.endswith(".json") or name.startswith(".")]
-    installed = list_installed(root, thorough=True)
+    installed = list_directories(root, thorough=True)
     assert [one.state for one in installed] == [TreeState.INTACT] * len(installed), installed
     trees = {path.name for path in root.path.iterdir() if path.name != ".market"}
     assert trees == {one.name for one in installed}

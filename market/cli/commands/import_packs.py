@@ -10,7 +10,7 @@ from market.cli.command import command, dry_run_option
 from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock
 from market.cli.permit import Permit
-from market.cli.roots import one_root_option, writable_root
+from market.cli.targeting import Place, open_place, place_options
 from market.cli.targets import existing_path
 from market.cli.terms import make_terms, terms_options
 from market.client.indexes import Indexes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @command("import")
 @click.argument("file", metavar="FILE")
-@one_root_option
+@place_options
 @click.option("--sha256", default="", metavar="HEX", help="What the whole file must hash to, as export printed it.")
 @click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
 @click.option("--accept-publisher", is_flag=True, help="Accept that a pack now comes from another publisher.")
@@ -41,7 +41,7 @@ def import_packs(
     market: Market,
     output: Output,
     file: str,
-    root: str,
+    place: Place,
     sha256: str,
     force: bool,
     accept_publisher: bool,
@@ -67,7 +67,7 @@ def import_packs(
         _check_sha256(stream, sha256)
         # Before the root is opened: what can't be trusted must not even make a folder.
         arrivals, _ = open_bundle(stream, str(path.absolute()))
-    into = writable_root(market, root, output, create=not dry_run)
+    into = open_place(market, place, output, create=not dry_run)
     permit = Permit(dry_run, force, accept_publisher)
     done = carry_out(
         market,

@@ -15,8 +15,8 @@ from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock, lock_option
 from market.cli.network import open_indexes
 from market.cli.permit import permit_options
-from market.cli.restoring import check_unlocked, locked_arrivals, locked_root
-from market.cli.roots import one_root_option, writable_root
+from market.cli.restoring import check_unlocked, give_locked_layout, locked_arrivals, locked_root
+from market.cli.targeting import open_place, place_options
 from market.cli.terms import make_terms, terms_options
 from market.errors import InvalidInput, MarketError
 from market.installer.closure import Order
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.output import Output
     from market.cli.permit import Permit
+    from market.cli.targeting import Place
 
 
 @command("install")
 @click.argument("targets", nargs=-1, metavar="REQUIREMENT|FOLDER|ARCHIVE...")
-@one_root_option
+@place_options
 @given_options
 @index_options
 @click.option(
@@ -48,7 +49,7 @@ def install(
     market: Market,
     output: Output,
     targets: tuple[str, ...],
-    root: str,
+    place: Place,
     name: str,
     version: str,
     index: str,
@@ -71,6 +72,7 @@ def install(
       market install 'my-pack>=1,<2' @acme/other@2.0
       market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
       market install dist/my_pack-1.0.0-py3-none-any.whl
+      market install my-pack --target claude
       market install --locked
     """
     if not (targets or locked):
@@ -78,9 +80,10 @@ def install(
     if (name or version) and len(targets) > 1:
         raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
     given = parse_given(name, version)
-    into = writable_root(
-        market, root or (locked_root(market, lock) if locked else ""), output, create=not permit.dry_run
-    )
+    otherwise = locked_root(market, lock) if locked else ""
+    into = open_place(market, place, output, create=not permit.dry_run, otherwise=otherwise)
+    if locked and not permit.dry_run:
+        give_locked_layout(into, lock)
     indexes = open_indexes(market, index=index, token=token)
     terms = make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps)
     check = partial(check_unlocked, lock) if frozen else None

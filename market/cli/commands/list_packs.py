@@ -49,7 +49,7 @@ def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
     chosen = chosen_roots(market, roots)
     standings, looks = find_standings(market, chosen)
     newest, pins = load_newest(market.home), {root.path: load_pins(root) for root in chosen}
-    rows = [_document(row, newest, pins[row.root.path].get(row.name)) for row in standings]
+    rows = [_document(row, newest, pins[row.root.path].get(row.pack)) for row in standings]
     hosts = [{"url": look.url, "root": look.root, "trouble": look.trouble} for look in looks]
     output.answer({"items": rows, "total": len(rows), "hosts": hosts}, _lines(rows, looks))
 
@@ -57,7 +57,7 @@ def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
 def _document(row: PackStanding, newest: Newest, pin: Pin | None) -> dict[str, Any]:
     newer = find_newer(newest, row.receipt) if row.receipt else None
     return {
-        "name": row.name,
+        "name": row.pack,
         "version": row.version,
         "state": BEHIND if newer is not None and row.state == "live" else row.state,
         "tree": str(row.tree),

@@ -13,7 +13,7 @@ from market.cli.live import await_hosts, host_lines
 from market.cli.lock_place import existing_lock
 from market.cli.locking import lock_timeout_option
 from market.cli.plugged import finding_lines, open_guard
-from market.cli.restoring import restore_all
+from market.cli.restoring import give_locked_layout, restore_all
 from market.cli.roots import one_root_option
 from market.cli.syncing import plan_lines, sync_document, sync_line
 from market.installer.listing import list_installed
@@ -57,6 +57,7 @@ def sync(
         )
         return
     with ExitStack() as stack:
+        give_locked_layout(into, file)
         with lock_root(into, timeout_seconds=lock_timeout, guard=open_guard(market)) as locked:
             plan = compare_root(place.lock, list_installed(into))
             for line in plan_lines(plan, into, prune=prune):

@@ -12,6 +12,7 @@ from market.cli.lock_place import follow_lock
 from market.cli.locking import lock_timeout_option
 from market.cli.plugged import open_guard
 from market.cli.roots import find_installed, root_option
+from market.cli.targeting import Place, target_options
 from market.errors import InvalidInput
 from market.installer.root import open_root
 from market.installer.transaction import lock_root, uninstall_packs
@@ -28,10 +29,18 @@ if TYPE_CHECKING:
 @command("uninstall")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @root_option
+@target_options
 @lock_timeout_option
 @dry_run_option
 def uninstall(
-    market: Market, output: Output, names: tuple[str, ...], roots: tuple[str, ...], lock_timeout: float, dry_run: bool
+    market: Market,
+    output: Output,
+    names: tuple[str, ...],
+    roots: tuple[str, ...],
+    target: str | None,
+    scope: str,
+    lock_timeout: float,
+    dry_run: bool,
 ) -> None:
     r"""Uninstall packs, all or none. Only what was installed is deleted, and only the first root that has them is touched.
 
@@ -40,6 +49,8 @@ def uninstall(
       market uninstall my-pack
       market uninstall my-pack other-pack --root /srv/skills
     """
+    if target is not None:
+        roots = (Place("".join(roots), target, scope).name(market),)
     found = [find_installed(market, parse_pack_name(name), roots) for name in names]
     places = {installed.path.parent for installed in found}
     if len(places) > 1:

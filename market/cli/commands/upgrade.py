@@ -11,13 +11,13 @@ from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock
 from market.cli.network import open_index
 from market.cli.permit import permit_options
-from market.cli.roots import one_root_option, writable_root
+from market.cli.targeting import open_place, place_options
 from market.cli.terms import make_terms, terms_options
 from market.client.indexes import Indexes
 from market.errors import NotFound
 from market.installer.closure import Order
 from market.installer.pins import load_pins
-from market.installer.receipt import load_receipts
+from market.installer.receipt import load_pack_receipts
 from market.names import Requirement, parse_pack_name
 from market.resolve.candidates import Prefer
 from market.resolve.provider import Wish
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.output import Output
     from market.cli.permit import Permit
+    from market.cli.targeting import Place
     from market.client.settings import IndexChoice
     from market.installer.receipt import Receipt
     from market.installer.root import Root
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 @command("upgrade")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@one_root_option
+@place_options
 @index_options
 @click.option(
     "--no-deps", is_flag=True, help="Leave out what the packs require, and what Python code in wheels depends on."
@@ -46,7 +47,7 @@ def upgrade(
     market: Market,
     output: Output,
     names: tuple[str, ...],
-    root: str,
+    place: Place,
     index: str,
     token: str,
     no_deps: bool,
@@ -63,8 +64,8 @@ def upgrade(
       market upgrade
       market upgrade my-pack --dry-run
     """
-    into = writable_root(market, root, output, create=not permit.dry_run)
-    receipts = {str(receipt.name): receipt for receipt in load_receipts(into)}
+    into = open_place(market, place, output, create=not permit.dry_run)
+    receipts = load_pack_receipts(into)
 
     def choose(name: str) -> Sequence[IndexChoice]:
         return _choose_indexes(market, receipts.get(name), name, index, token)
@@ -84,12 +85,12 @@ def upgrade(
 
 
 def _order(root: Root, names: tuple[str, ...], *, follow: bool) -> Order:
-    wishes = [Wish(Requirement(receipt.name), Prefer.UPGRADE) for receipt in _wanted(root, names)]
+    wishes = [Wish(Requirement(receipt.pack_name), Prefer.UPGRADE) for receipt in _wanted(root, names)]
     return Order(tuple(wishes), follow=follow)
 
 
 def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
-    receipts = {str(receipt.name): receipt for receipt in load_receipts(root)}
+    receipts = load_pack_receipts(root)
     wanted = [str(parse_pack_name(name)) for name in names]
     missing = [name for name in wanted if name not in receipts]
     if missing:
@@ -102,7 +103,7 @@ def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
     if wanted:
         return [receipts[name] for name in wanted]
     pins = load_pins(root)
-    return [one for one in receipts.values() if one.origin.kind == "index" and one.name not in pins]
+    return [one for one in receipts.values() if one.origin.kind == "index" and one.pack_name not in pins]
 
 
 def _choose_indexes(

@@ -33,7 +33,7 @@ def why(market: Market, output: Output, name: str, roots: tuple[str, ...]) -> No
     """
     wanted = str(parse_pack_name(name))
     chosen = chosen_roots(market, roots)
-    rows = [row for row in find_standings(market, chosen)[0] if row.name == wanted]
+    rows = [row for row in find_standings(market, chosen)[0] if wanted in (row.name, row.pack)]
     if not rows:
         looked = ", ".join(str(root.path) for root in chosen) or "no root: none exists yet"
         raise NotFound(f"no pack {wanted!r} stands here", why=f"looked in {looked}", hint="see `market list`")
