@@ -10,6 +10,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from market.disk.walk import MAX_WALK_DEPTH, MAX_WALK_ENTRIES, open_folder
 from market.errors import MarketError, Untrusted
 from market.pack.archive_read import read_archive
@@ -19,13 +21,14 @@ from market.pack.record import make_record
 from market.pack.review import review_pack
 from market.pack.source import MemorySource
 from market.trust.verify import verify_wheel
+from tests.cli.shell import Shell
 from tests.factories import SAMPLE_PACKS, a_skill_md
 from tests.pack import foreign_makers as makers
 from tests.pack.hazards import ALL, STRICT, ask_importer
 from tests.pack.test_bad_packs import PLACES, judge
 from tests.pack.test_secrets import TOKENS
 from tests.pack.test_wheel import test_a_wheel_that_cheats_is_refused_by_a_rule_that_is_named as cheating
-from tests.wheels import a_wheel
+from tests.wheels import a_code_wheel, a_wheel, write_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,7 +48,7 @@ class Proof:
 
 def proofs() -> Mapping[str, Proof]:
     """Return a proof for every rule, also of those that only the walk over a folder knows."""
-    found = {**_of_imports(), **_of_wheels(), **_of_folders(), **_of_trees()}
+    found = {**_of_imports(), **_of_wheels(), **_of_code(), **_of_folders(), **_of_trees()}
     for hazard in reversed(ALL):
         names = [other.name for other in ALL if other.rule == hazard.rule][:MAX_NAMES_SHOWN]
         found[hazard.rule] = Proof(f"an archive with: {'; '.join(names)}", _archive_fires(hazard.id))
@@ -154,6 +157,43 @@ def _wheel_fires(
             return {problem.rule for problem in verify_wheel(io.BytesIO(make()), name).problems}
         except MarketError as refusal:
             return {problem.rule for problem in refusal.problems}
+
+    return fire
+
+
+def _of_code() -> dict[str, Proof]:
+    """Rules that only the running code of a wheel can break: through `market check`, which starts it."""
+    rows: dict[str, tuple[str, str, dict[str, Any]]] = {
+        "wheel-code-missing": (
+            "an entry `python:demo_pack.skills:echo_py`, and no such function",
+            "py3-none-any",
+            {"code": "x = 1\n"},
+        ),
+        "wheel-code-folders": (
+            "`market_skills()` that returns nothing, and a folder with a skill.json",
+            "py3-none-any",
+            {"more": {"demo_pack/__init__.py": "def market_skills():\n    return []\n"}},
+        ),
+        "wheel-code-start": (
+            "`import nowhere`",
+            "py3-none-any",
+            {"more": {"demo_pack/__init__.py": "import nowhere\n"}},
+        ),
+        "wheel-not-proven": (
+            "a wheel for Windows, checked on Linux",
+            "py3-none-win_amd64",
+            {"tag": "py3-none-win_amd64"},
+        ),
+    }
+    return {rule: Proof(example, _code_fires(tag, options)) for rule, (example, tag, options) in rows.items()}
+
+
+def _code_fires(tag: str, options: dict[str, Any]) -> Callable[[Path], set[str]]:
+    def fire(top: Path) -> set[str]:
+        wheel = write_wheel(top, a_code_wheel(**options), tag=tag)
+        with pytest.MonkeyPatch.context() as patch:
+            (item,) = Shell(top, patch)("check", wheel, "--json", expect=None).json["items"]
+        return {problem["rule"] for problem in item["problems"]}
 
     return fire
 
