@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from market.pack.archive_read import read_archive
 from market.pack.archive_write import write_archive
+from market.pack.import_names import find_junk
 from market.pack.paths import check_path, find_collisions
 from market.pack.source import MemorySource
 from tests.factories import a_skill_md
@@ -45,7 +46,8 @@ def a_tree(chance: random.Random) -> MemorySource:
     for _ in range(chance.randrange(1, 7)):
         parts = ["".join(chance.choices(LETTERS, k=chance.randrange(1, 8))) for _ in range(chance.randrange(1, 4))]
         path = "/".join(parts)
-        if not check_path(path) and not find_collisions([*files, path]):
+        # What the walk over a folder leaves out wouldn't come back from the disk.
+        if not check_path(path) and not find_junk(path) and not find_collisions([*files, path]):
             files[path] = chance.randbytes(chance.choice((0, 1, 40, 300)))
     return MemorySource(files, executables=frozenset(path for path in files if chance.random() < 0.3))
 
