@@ -11,6 +11,7 @@ import click
 from market.errors import NotFound
 from market.installer.listing import list_installed
 from market.installer.root import Root, default_roots, open_root
+from market.installer.root_place import check_place, note_place
 from market.installer.targets import target_roots
 
 if TYPE_CHECKING:
@@ -49,18 +50,24 @@ def chosen_roots(market: Market, named: tuple[str, ...]) -> tuple[Root, ...]:
 def writable_root(market: Market, named: str, output: Output, *, create: bool = True) -> Root:
     """Return the one root to install into: the one named, else the first of the defaults. With `create` it is made.
 
-    Without, one that is missing counts as empty: that is for looking what would be done.
+    Without, one that is missing counts as empty: that is for looking what would be done. What is special about it is remarked.
     """
     if named:
-        return _open(Path(named), create=create)
+        return _open(Path(named), output, create=create)
     found = default_roots(market.environ, market.home)
     for entry, why in found.skipped:
         output.remark(f"root {entry} is skipped: {why}")
-    return _open(found.paths[0], create=create)
+    return _open(found.paths[0], output, create=create)
 
 
-def _open(path: Path, *, create: bool) -> Root:
-    return open_root(path, create=create) if create or path.exists() else Root(path.absolute())
+def _open(path: Path, output: Output, *, create: bool) -> Root:
+    check_place(path.absolute())
+    if not create and not path.exists():
+        return Root(path.absolute())
+    root = open_root(path, create=create)
+    for note in note_place(root.path):
+        output.remark(note.text)
+    return root
 
 
 def find_installed(market: Market, name: str, named: tuple[str, ...]) -> Installed:

@@ -14,11 +14,10 @@ from market.cli.lock_place import existing_lock
 from market.cli.locking import lock_timeout_option
 from market.cli.plugged import finding_lines, open_guard
 from market.cli.restoring import give_locked_layout, restore_all
-from market.cli.roots import one_root_option
+from market.cli.roots import one_root_option, writable_root
 from market.cli.syncing import plan_lines, sync_document, sync_line
 from market.installer.listing import list_installed
 from market.installer.lock_file import LOCK_NAME
-from market.installer.root import Root, open_root
 from market.installer.sync import change_packs, compare_root
 from market.installer.transaction import lock_root
 
@@ -48,8 +47,7 @@ def sync(
       market sync project/market.lock --root /srv/skills
     """
     place = existing_lock(Path(file))
-    path = Path(root).absolute() if root else place.described_root(market)
-    into = Root(path) if dry_run else open_root(path, create=True)
+    into = writable_root(market, root or str(place.described_root(market)), output, create=not dry_run)
     if dry_run:
         plan = compare_root(place.lock, list_installed(into))
         output.done(
