@@ -20,6 +20,7 @@ import requests
 from market.client import limits
 from market.client.origins import is_loopback, origin_of
 from market.client.problems import parse_refusal
+from market.client.resume import Resume
 from market.errors import InvalidInput, Unavailable, Untrusted
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ class Transport(Protocol):
         """Return the JSON value at a URL."""
 
     def download(self, url: str, token: str, out: BinaryIO, limit_bytes: int) -> int:
-        """Write the bytes at a URL into `out` and return their number; more than the limit is `Untrusted`."""
+        """Write the bytes at a URL into a seekable file and return their number; more than the limit is `Untrusted`.
+
+        What the file holds already counts as its beginning: the caller must hold the whole against a digest.
+        """
 
     def put(self, url: str, stream: BinaryIO, size: int, token: str, content_type: str) -> object:
         """Send a seekable stream of `size` bytes from its start and return the JSON answer."""
@@ -81,12 +85,21 @@ class RequestsTransport:
         return self._parse(url, self._call("GET", url, token))
 
     def download(self, url: str, token: str, out: BinaryIO, limit_bytes: int) -> int:
-        """Write the bytes at a URL into `out` and return their number."""
-        try:
-            with self._open("GET", url, token) as response:
-                return self._copy(response, url, out, limit_bytes)
-        except requests.RequestException as error:
-            raise self._unreachable(url, error) from error
+        """Write the bytes at a URL into `out` and return their number; what breaks is resumed."""
+        resume, deadline = Resume(out, limit_bytes), time.monotonic() + limits.DOWNLOAD_TIMEOUT_SECONDS
+        while True:
+            try:
+                with self._open("GET", url, token, headers=resume.headers) as response:
+                    if resume.begin(response.status_code, response.headers):
+                        return self._copy(response, url, out, limit_bytes)
+                if resume.is_exhausted:
+                    raise self._rubbish(url, "it answers with another part of the file than was asked for")
+            except (requests.exceptions.ChunkedEncodingError, requests.ConnectionError) as error:
+                if not resume.may_go_on() or time.monotonic() > deadline:
+                    raise self._unreachable(url, error) from error
+                self._sleep(resume.delay_seconds)
+            except requests.RequestException as error:
+                raise self._unreachable(url, error) from error
 
     def put(self, url: str, stream: BinaryIO, size: int, token: str, content_type: str) -> object:
         """Send a seekable stream and return the JSON answer."""
@@ -149,7 +162,7 @@ class RequestsTransport:
                 # A refused connection, an unknown name or a bad certificate stays so; only a connection cut short is tried again.
                 if is_last or method == "POST" or "Connection aborted" not in str(error):
                     raise
-                self._sleep(limits.RETRY_DELAY_SECONDS * attempt)
+                self._sleep(_backoff(attempt))
                 continue
             if response.status_code < 400:
                 return response
@@ -225,8 +238,8 @@ class RequestsTransport:
         return bytes(body)
 
     def _copy(self, response: requests.Response, url: str, out: BinaryIO, limit_bytes: int) -> int:
-        size = 0
-        for chunk in response.iter_content(limits.CHUNK_BYTES):
+        size = out.tell()
+        for chunk in response.iter_content(limits.DOWNLOAD_CHUNK_BYTES):
             size += len(chunk)
             if size > limit_bytes:
                 raise Untrusted(
@@ -305,8 +318,22 @@ def _retry_delay(response: requests.Response, attempt: int) -> float | None:
     if response.status_code not in _RETRIED:
         return None
     asked = response.headers.get("Retry-After", "")
-    delay = float(asked) if asked.isdigit() else limits.RETRY_DELAY_SECONDS * attempt
+    delay = _parse_retry_after(asked) if asked else _backoff(attempt)
     return delay if delay <= limits.MAX_RETRY_AFTER_SECONDS else None
+
+
+def _backoff(attempt: int) -> float:
+    return float(limits.RETRY_DELAY_SECONDS * 2 ** (attempt - 1))
+
+
+def _parse_retry_after(text: str) -> float:
+    """Return the seconds that a server asks to wait, as a number or until a date (RFC 9110, section 10.2.3)."""
+    if text.strip().isdigit():
+        return float(text)
+    try:
+        return max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
+        return limits.RETRY_DELAY_SECONDS
 
 
 def _cause(error: requests.RequestException) -> str:

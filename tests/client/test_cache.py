@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, BinaryIO
 import pytest
 
 from market.client.cache import ArchiveCache
-from market.errors import Refused, Unavailable, Untrusted
+from market.errors import MarketError, Refused, Unavailable, Untrusted
 from market.names import Digest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -51,14 +52,79 @@ def test_other_bytes_than_promised_are_not_kept(tmp_path: Path, sent: bytes) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_download_that_breaks_leaves_nothing(tmp_path: Path) -> None:
-    def breaks(out: BinaryIO) -> None:
-        out.write(b"o")
+def breaks_after(content: bytes) -> Callable[[BinaryIO], None]:
+    def write(out: BinaryIO) -> None:
+        out.write(content)
         raise Unavailable("the connection is gone")
 
+    return write
+
+
+def goes_on_with(rest: bytes) -> Callable[[BinaryIO], None]:
+    def write(out: BinaryIO) -> None:
+        assert out.tell() > 0
+        out.write(rest)
+
+    return write
+
+
+def test_a_download_that_breaks_before_its_first_byte_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
-        ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, breaks)
+        ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, breaks_after(b""))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_download_that_breaks_is_continued_by_the_next_command(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable):
+        ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, breaks_after(b"on"))
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    with ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, goes_on_with(b"e")) as stream:
+        assert stream.read() == b"one"
+    assert [path.suffix for path in tmp_path.iterdir()] == [".zip"]
+
+
+def test_a_spoilt_beginning_is_thrown_away_and_all_fetched_anew(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable):
+        ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, breaks_after(b"xx"))
+
+    def write(out: BinaryIO) -> None:
+        out.write(b"one"[out.tell() :])
+
+    with ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, write) as stream:
+        assert stream.read() == b"one"
+
+
+def test_a_beginning_that_does_not_grow_is_not_tried_for_ever(tmp_path: Path) -> None:
+    for content in (b"on", b""):
+        with pytest.raises(Unavailable):
+            ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, breaks_after(content))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_beginning_that_nobody_continues_goes_at_last(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable):
+        ArchiveCache(tmp_path).fetch(digest_of(b"one"), 3, breaks_after(b"on"))
+    old = next(tmp_path.glob("*.part"))
+    os.utime(old, (0, 0))
+    fetch(ArchiveCache(tmp_path), b"two")
+    assert not old.exists()
+
+
+def test_without_a_size_the_digest_decides(tmp_path: Path) -> None:
+    with ArchiveCache(tmp_path).fetch(digest_of(b"one"), None, lambda out: out.write(b"one")) as stream:
+        assert stream.read() == b"one"
+    with pytest.raises(Untrusted, match="not the one that was asked for"):
+        ArchiveCache(tmp_path).fetch(digest_of(b"two"), None, lambda out: out.write(b"one"))
+
+
+def test_a_link_in_the_cache_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / f"{digest_of(b'one')[7:]}.part").symlink_to(tmp_path / "mine")
+    with pytest.raises(MarketError):
+        fetch(ArchiveCache(cache), b"one")
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_the_cache_keeps_what_came_last(tmp_path: Path) -> None:
