@@ -64,6 +64,11 @@ class HostClient:
             host_wire.Arrived, self._transport.put(url, stream, size, self._token, wire.ARCHIVE_TYPE), url
         )
 
+    def rescan(self) -> host_wire.Rescanned:
+        """Have the host look at every file of its roots, and for plugin packs in its environment, now."""
+        url = self.url + host_wire.rescan_path()
+        return self._parse(host_wire.Rescanned, self._transport.post_json(url, {}, self._token), url)
+
     def _parse(self, shape: type[T], value: object, url: str) -> T:
         try:
             return wire.parse_document(shape, value)

@@ -69,6 +69,19 @@ class Arrived:
     findings: tuple[dict[str, Any], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Rescanned:
+    """The answer to a rescan: how many skills are registered now, and how long it took."""
+
+    skills: int
+    duration_ms: float
+
+
+def rescan_path() -> str:
+    """The path to which a POST makes the host look again."""
+    return "/v1/rescan"
+
+
 def skills_path() -> str:
     """The path of the list of skills; the query `pack` narrows it."""
     return "/v1/skills"

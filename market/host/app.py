@@ -29,6 +29,7 @@ from market.host.settings import parse_settings
 from market.host.skills_api import skill_routes
 from market.installer.guard import own_installing
 from market.plugins import load_plugins
+from market.registry.environment import EnvironmentPacks
 from market.registry.first_load import load_first
 from market.registry.loader import Loader
 from market.registry.log_lines import PREFIX
@@ -70,7 +71,8 @@ def create() -> ASGIApp:
 def create_app(settings: HostSettings, url: str) -> ASGIApp:
     """Make the app of one host; it loads and watches its roots while its lifespan lasts."""
     home = Home(Path(settings.home))
-    registry = Registry(settings.roots, Loader(settings.integrity).load)
+    environment = EnvironmentPacks(Loader(settings.integrity).load)
+    registry = Registry(settings.roots, environment.load, environment.find)
     audit = AuditLog(home.audit)
     pool = SupervisorPool(settings.execution_threads)
     workers = Workers(

@@ -12,6 +12,7 @@ import click
 
 from market.disk.home import Home, load_home, make_private_directory
 from market.host.accounts import Accounts
+from market.host.reload import reload_host
 from market.host.running import announce
 from market.host.sessions import hash_secret, new_secret
 from market.host.settings import HostSettings, dump_settings, load_host_settings
@@ -75,6 +76,16 @@ def _serve(settings: HostSettings, home: Home, secret: str, *, as_json: bool) ->
 def _ready_text(values: dict[str, Any]) -> str:
     roots = ", ".join(values["roots"])
     return f"market host ready at {values['url']} (roots: {roots})\nsign in once with {values['login_url']}"
+
+
+@host_group.command("reload")
+@click.option("--host", "url", default="", help="The host's URL. [default: the one that runs here]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def reload_command(url: str, as_json: bool) -> None:
+    """Have a running host look again: at every file of its roots, and for plugin packs in its own environment."""
+    values = reload_host(load_home(os.environ), os.environ, url)
+    text = f"{values['skills']} skills are registered at {values['url']} (looked for {values['duration_ms']:.0f} ms)"
+    click.echo(json.dumps(values) if as_json else text)
 
 
 @host_group.group("token")

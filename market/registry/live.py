@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 RUNNABLE_STATES = frozenset({State.LIVE, State.UNMANAGED, State.EDITED, State.SHADOWED})
 
-# Where a skill came from (mission E4): an installed pack, or a folder that somebody put into the root.
+# Where a skill came from (mission E4): an installed pack, a folder that somebody put into the root, or a plugin pack that was
+# installed into this process's own environment.
 SOURCE_PACK = "pack"
 SOURCE_WORKSPACE = "workspace"
+SOURCE_PLUGIN = "plugin"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,20 @@ _log = logging.getLogger("market.registry")
 
 
 class Registry:
-    """The skills that are live in this process. `load_unit` turns a directory into skills; None means that nothing stands there."""
+    """The skills that are live in this process. `load_unit` turns a directory into skills; None means that nothing stands there.
 
-    def __init__(self, roots: Iterable[str], load_unit: Callable[[UnitId], LoadedUnit | None]) -> None:
+    `find_more` names units outside the roots; what they claim comes after everything in the roots.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[str],
+        load_unit: Callable[[UnitId], LoadedUnit | None],
+        find_more: Callable[[], Iterable[UnitId]] = lambda: (),
+    ) -> None:
         self.roots = tuple(dict.fromkeys(roots))
         self._load_unit = load_unit
+        self._find_more = find_more
         self._snapshot = Snapshot(self.roots)
         self._writing = threading.RLock()
         self._listeners: list[Listener] = []
@@ -63,6 +72,7 @@ class Registry:
             units = self._read_root(root).units
             for start in range(0, len(units), LOAD_BATCH_UNITS):
                 self.refresh(units[start : start + LOAD_BATCH_UNITS])
+        self._rescan_more()
         return len(self._snapshot.skills)
 
     def refresh(self, units: Iterable[UnitId]) -> None:
@@ -85,6 +95,7 @@ class Registry:
         """Look at every file of every root and read again what changed: edits inside units, and events that got lost."""
         for root in self.roots:
             self._rescan_root(root)
+        self._rescan_more()
 
     def recheck(self, units: Iterable[UnitId]) -> None:
         """Read again those of the given units whose files changed since they were read."""
@@ -137,6 +148,13 @@ class Registry:
         changed = sorted((standing - known) | (known - standing), key=_by_name) + stale
         for start in range(0, len(changed), LOAD_BATCH_UNITS):
             self.refresh(changed[start : start + LOAD_BATCH_UNITS])
+
+    def _rescan_more(self) -> None:
+        standing = set(self._find_more())
+        known = {unit for unit in self._snapshot.units if unit.root not in self.roots}
+        stale = [unit for unit in standing & known if self._is_stale(unit)]
+        if changed := sorted((standing ^ known) | set(stale), key=_by_name):
+            self.refresh(changed)
 
     def _read_root(self, root: str) -> RootReading:
         reading = read_root(root)

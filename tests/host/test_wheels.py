@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from market.installer.dependencies import find_uv
+from tests.factories import a_skill_md
 from tests.host.hosts import HostUnderTest, start_host
 from tests.run.python_packs import descendants, wait_until
-from tests.wheels import a_code_wheel, write_wheel
+from tests.wheels import a_code_wheel, a_wheel, write_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,3 +76,45 @@ def test_a_wheel_that_cheats_is_refused_by_its_rule_and_nothing_is_there(tmp_pat
     assert "wheel-pth" in [problem["rule"] for problem in answer.json()["problems"]]
     assert host.skill_keys() == []
     assert not (host.root / "demo-pack").exists()
+
+
+def test_a_pack_that_pip_put_into_the_hosts_environment_is_found_at_start_and_on_reload(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    put_into(site, write_wheel(tmp_path, a_wheel()))
+    with start_host(tmp_path, fill=lambda root: None, more={"PYTHONPATH": str(site)}) as host:
+        (row,) = host.get("/v1/skills")["items"]
+        assert (row["key"], row["kind"], row["state"], row["pack"], row["version"]) == (
+            "greeting",
+            "guide",
+            "unmanaged",
+            "demo-pack",
+            "1.0.0",
+        )
+        assert "Say hello" in host.ask("GET", "/v1/skills/greeting/files/SKILL.md").text
+        put_into(
+            site,
+            write_wheel(
+                tmp_path, a_wheel({"second_pack/more/SKILL.md": a_skill_md("more")}, name="second-pack"), "second-pack"
+            ),
+        )
+        assert "2 skills are registered" in host.market("host", "reload")
+        assert host.skill_keys() == ["greeting", "more"]
+        assert host.market("host", "reload", "--json").startswith('{"url":')
+
+
+def put_into(site: Path, wheel: Path) -> None:
+    """Install a wheel as pip does, with the real installer, where the host's Python looks."""
+    command = [
+        find_uv({}),
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--offline",
+        "--no-cache",
+        "--target",
+        str(site),
+        "--python",
+        sys.executable,
+    ]
+    subprocess.run([*command, str(wheel)], check=True)
