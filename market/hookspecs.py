@@ -6,7 +6,7 @@ with `@hookimpl`. How implementations are found, called and combined is `market.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import pluggy
 
@@ -84,6 +84,17 @@ class Executor(Protocol):
         """
 
 
+class Fetcher(Protocol):
+    """Fetches archives by their address."""
+
+    def fetch(self, address: str, out: BinaryIO, limit_bytes: int) -> None:
+        """Write the archive that stands at an address into an empty, seekable file.
+
+        `address` is what was asked for, with the scheme and without a `#sha256=...`; that is checked by the caller, as is the
+        archive itself. Stop at the limit. Raises a MarketError with what is wrong: `NotFound`, `Refused`, `Unavailable`.
+        """
+
+
 @hookspec
 def register_executors(environment: Mapping[str, str]) -> Mapping[Kind, Executor] | None:
     """Which kinds of skills can be run here, and what runs them? Asked once, when a host or `market run` starts.
@@ -92,6 +103,16 @@ def register_executors(environment: Mapping[str, str]) -> Mapping[Kind, Executor
     :return: an executor for each kind; a plugin's takes the place of Market's own, and two plugins with one kind are an error
 
     Silence: nothing is added. A crash: the program doesn't start.
+    """
+
+
+@hookspec
+def register_fetchers() -> Mapping[str, Fetcher] | None:
+    """From which addresses can packs be installed, beside indexes, folders and files? Asked when `market install` is given `SCHEME://...`.
+
+    :return: a fetcher for each scheme; a plugin's takes the place of Market's own, and two plugins with one scheme are an error
+
+    Silence: nothing is added. A crash: nothing is installed.
     """
 
 

@@ -1,4 +1,4 @@
-"""What runs each kind of skill, as the plugins offer it: whose executor is taken, and what a crash of one is."""
+"""What runs each kind of skill, as the plugins offer it, and what a crash of one is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from market.model import Kind, Outcome, OutcomeKind
 from market.plugin_checks import broken, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from market.hookspecs import Executor, Target
     from market.plugin_checks import Implementation
@@ -42,22 +42,8 @@ class PluggedExecutor:
         return Outcome(OutcomeKind.FAILED, error=text)
 
 
-def choose_executors(offers: Iterable[tuple[Implementation, object]]) -> dict[Kind, Executor]:
-    """Return an executor for each kind: a plugin's in the place of Market's own. Two plugins with one kind are a `PluginError`."""
-    own: dict[Kind, Executor] = {}
-    plugged: dict[Kind, PluggedExecutor] = {}
-    for one, answer in offers:
-        for kind, executor in _check(one, answer).items():
-            if one.own:
-                own[kind] = executor
-            elif kind in plugged:
-                raise broken(one.plugin, f"{plugged[kind].plugin} runs {kind} skills too: switch one of them off")
-            else:
-                plugged[kind] = PluggedExecutor(one.plugin, executor)
-    return {**own, **plugged}
-
-
-def _check(one: Implementation, answer: Any) -> Mapping[Kind, Executor]:
+def check_executors(one: Implementation, answer: Any) -> Mapping[Kind, Executor]:
+    """Return what a plugin offers to run; raises `PluginError` for what is no executor."""
     if answer is None:
         return {}
     try:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from market.discovery import find_entries
 from market.errors import PluginError, Problem, Severity
 from market.plugin_checks import broken, check_plugin, describe, load_entry, make_manager
-from market.plugin_executors import choose_executors
+from market.plugin_executors import PluggedExecutor, check_executors
+from market.plugin_fetchers import PluggedFetcher, check_fetchers
+from market.plugin_offers import choose_offers
 from market.trust.decision import Decision, combine, deny
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from market.discovery import PluginEntry
-    from market.hookspecs import Executor, Target
+    from market.hookspecs import Executor, Fetcher, Target
     from market.model import Call, Caller, Kind, Outcome, Pack
     from market.pack.source import Source
     from market.plugin_checks import Implementation
@@ -55,8 +57,13 @@ class Plugins:
 
     def register_executors(self, environment: Mapping[str, str]) -> dict[Kind, Executor]:
         """Return what runs each kind of skill. Raises `PluginError` where a plugin crashes or two offer the same kind."""
-        asked = self._of("register_executors")
-        return choose_executors([(one, _ask_strictly(one, {"environment": environment})) for one in asked])
+        asked = [(one, _ask_strictly(one, {"environment": environment})) for one in self._of("register_executors")]
+        return choose_offers([(one, check_executors(one, answer)) for one, answer in asked], PluggedExecutor)
+
+    def register_fetchers(self) -> dict[str, Fetcher]:
+        """Return what fetches from each scheme. Raises `PluginError` where a plugin crashes or two offer the same scheme."""
+        asked = [(one, _ask_strictly(one, {})) for one in self._of("register_fetchers")]
+        return choose_offers([(one, check_fetchers(one, answer)) for one, answer in asked], PluggedFetcher)
 
     def scan_pack(self, pack: Pack, source: Source, act: str) -> tuple[Problem, ...]:
         """Return the findings of all scans. Each finding's rule begins with the plugin's name."""

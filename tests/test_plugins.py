@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from datetime import UTC, datetime
@@ -10,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from market.errors import MarketError, PluginError, Problem, Severity, Unavailable
+from market.errors import MarketError, NotFound, PluginError, Problem, Severity, Unavailable
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
 from market.plugin_checks import HOOK_ARGUMENTS
 from market.plugin_executors import PluggedExecutor
+from market.plugin_fetchers import PluggedFetcher
 from market.plugins import MAX_FINDINGS, describe_plugins, load_plugins
 from market.trust.decision import Decision, allow, deny
 from tests.plugged import ADA, a_call, a_pack, a_target, an_entry, raising
@@ -39,6 +41,10 @@ class Says:
     @hookimpl
     def register_executors(self) -> Any:
         return self._answer("register_executors")
+
+    @hookimpl
+    def register_fetchers(self) -> Any:
+        return self._answer("register_fetchers")
 
     @hookimpl
     def scan_pack(self, act: str) -> Any:
@@ -97,11 +103,13 @@ def test_every_hook_reaches_own_and_installed_plugins_with_the_arguments_that_th
     ours, theirs = Says(), Says()
     plugins = load_plugins({"ours": ours}, entry_points=[an_entry(theirs)])
     plugins.register_executors({})
+    plugins.register_fetchers()
     plugins.scan_pack(a_pack(), MemorySource({}), "install")
     decisions(plugins)
     tell_everything(plugins)
     expected = [
         "register_executors",
+        "register_fetchers",
         "install",
         "/srv",
         "decide_run",
@@ -242,7 +250,49 @@ def test_two_plugins_that_run_one_kind_are_both_named() -> None:
     entries = [an_entry(Says({Kind.COMMAND: Runs()}), name) for name in ("a", "b")]
     with pytest.raises(PluginError, match="the plugin b can't") as caught:
         load_plugins(entry_points=entries).register_executors({})
-    assert caught.value.why.startswith("a runs command skills too")
+    assert caught.value.why.startswith("a offers command too")
+
+
+class Fetches:
+    def __init__(self, act: Any = lambda: None) -> None:
+        self.act = act
+
+    def fetch(self, *_: object) -> None:
+        self.act()
+
+
+def test_a_fetcher_of_a_plugin_takes_the_place_of_ours() -> None:
+    ours, theirs = Fetches(), Fetches()
+    entries = [an_entry(Says({"https": theirs, "s3": theirs}))]
+    plugins = load_plugins({"ours": Says({"https": ours, "http": ours})}, entry_points=entries)
+    plugged = PluggedFetcher("tested", theirs)
+    assert plugins.register_fetchers() == {"https": plugged, "http": ours, "s3": plugged}
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (ValueError("no git"), "it crashed in register_fetchers: ValueError: no git"),
+        (7, "gave no mapping"),
+        ({"S 3": Fetches()}, "gave 'S 3' in place of a scheme"),
+        ({3: Fetches()}, "gave 3 in place of a scheme"),
+        ({"s3": print}, "gave builtin_function_or_method in place of a fetcher of s3"),
+    ],
+)
+def test_a_bad_offer_of_fetchers_names_the_plugin(answer: object, why: str) -> None:
+    with pytest.raises(PluginError, match="the plugin tested can't be used") as caught:
+        load_plugins(entry_points=[an_entry(Says(answer))]).register_fetchers()
+    assert why in caught.value.why
+
+
+def test_a_fetcher_that_crashes_is_an_error_that_names_the_plugin() -> None:
+    offered = {"s3": Fetches(raising(KeyError("bucket"))), "x": Fetches(raising(NotFound("gone")))}
+    fetchers = load_plugins(entry_points=[an_entry(Says(offered))]).register_fetchers()
+    with pytest.raises(PluginError) as caught:
+        fetchers["s3"].fetch("s3://b/x.zip", io.BytesIO(), 9)
+    assert caught.value.why == "it crashed when it fetched s3://b/x.zip: KeyError: 'bucket'"
+    with pytest.raises(NotFound):
+        fetchers["x"].fetch("x://y", io.BytesIO(), 9)
 
 
 class Misspelt:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from market.cli.building import build_folder
+from market.cli.fetching import fetch_address, is_address
 from market.cli.importing import open_archive
 from market.cli.targets import existing_path, folder_hint, is_path
 from market.disk.failures import disk_failures
+from market.disk.foreign import open_canonical
 from market.errors import MarketError, NotFound, Unavailable
 from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.closure import Order, order_newest
@@ -25,28 +27,49 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
+    from market.cli.fetching import Fetched
+    from market.cli.market import Market
     from market.installer.dependencies import DependencyTerms
     from market.installer.transaction import Arrival
 
+URL_KIND = "url"
+
 
 def read_order(
-    stack: ExitStack, targets: Sequence[str], given: Given, *, follow: bool, dependencies: DependencyTerms
+    market: Market,
+    stack: ExitStack,
+    targets: Sequence[str],
+    given: Given,
+    *,
+    follow: bool,
+    dependencies: DependencyTerms,
 ) -> Order:
-    """Return the order that targets make. `given` is for folders and archives, so with it a target is a path."""
+    """Return the order that targets make. `given` is for folders and archives, so with it a target is a path or an address."""
     on_disk = [target for target in targets if is_path(target) or given.name or given.version]
     requirements = [parse_requirement(target) for target in targets if target not in on_disk]
-    arrivals = [fetch_arrival(stack, target, given, dependencies) for target in dict.fromkeys(on_disk)]
+    arrivals = [fetch_arrival(market, stack, target, given, dependencies) for target in dict.fromkeys(on_disk)]
     return order_newest(requirements, arrivals, follow=follow)
 
 
-def fetch_arrival(stack: ExitStack, target: str, given: Given, dependencies: DependencyTerms) -> Arrival:
+def fetch_arrival(
+    market: Market, stack: ExitStack, target: str, given: Given, dependencies: DependencyTerms
+) -> Arrival:
     """Return the arrival that a target other than a requirement names; of a wheel with its `dependencies`."""
+    if is_address(target):
+        return _from_elsewhere(fetch_address(market, stack, target), stack, given, dependencies)
     path = existing_path(target)
     if path.suffix == WHEEL_SUFFIX and not path.is_dir():
         with disk_failures("read", path):
             stream = stack.enter_context(path.open("rb"))
         return acquire_wheel(stream, path.name, Origin("archive", str(path.absolute())), dependencies, given=given)
     return _from_disk(stack, path, given)
+
+
+def _from_elsewhere(fetched: Fetched, stack: ExitStack, given: Given, dependencies: DependencyTerms) -> Arrival:
+    origin, name = Origin(URL_KIND, fetched.address), fetched.file_name
+    if name.endswith(WHEEL_SUFFIX):
+        return acquire_wheel(fetched.stream, name, origin, dependencies, given=given)
+    return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
 
 
 def add_folder_hint(error: MarketError, targets: Sequence[str]) -> MarketError:

@@ -34,7 +34,7 @@ def gather(
     indexes = open_indexes(market, index=index, token=token)
     try:
         dependencies = make_dependency_terms(market.environ, fetch=follow)
-        order = read_order(stack, targets, Given(), follow=follow, dependencies=dependencies)
+        order = read_order(market, stack, targets, Given(), follow=follow, dependencies=dependencies)
         picks = find_closure(None, indexes, order, Policy())
         arrivals = acquire_closure(picks, indexes, order.given, dependencies)
     except MarketError as error:

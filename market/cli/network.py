@@ -16,17 +16,22 @@ if TYPE_CHECKING:
 
     from market.cli.market import Market
     from market.client.settings import IndexChoice
+    from market.client.transport import Transport
+
+
+def open_transport(market: Market, kind: str = "index") -> Transport:
+    """Return the connection to servers; `kind` is the word for them in messages."""
+    return market.index_transport or RequestsTransport(kind, environ=market.environ)
 
 
 def open_index(market: Market, choice: IndexChoice) -> IndexClient:
     """Return a client of the chosen index."""
-    transport = market.index_transport or RequestsTransport("index", environ=market.environ)
-    return IndexClient(transport, choice.url, choice.token, cache=ArchiveCache(market.home.archives))
+    return IndexClient(open_transport(market), choice.url, choice.token, cache=ArchiveCache(market.home.archives))
 
 
 def read_clock(market: Market, url: str) -> datetime | None:
     """Return the time that the index at a URL has, or None where it doesn't say."""
-    transport = market.index_transport or RequestsTransport("index", environ=market.environ)
+    transport = open_transport(market)
     return transport.read_clock(f"{url}/v1/packs?limit=1") if isinstance(transport, Dated) else None
 
 

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.cli.building import build_folder
+from market.cli.fetching import fetch_address, is_address
 from market.cli.importing import open_archive
 from market.cli.lock_place import check_frozen, existing_lock, location_of, open_lock
 from market.cli.network import open_index
 from market.cli.targeting import give_layout
 from market.cli.targets import existing_path
 from market.client.cache import ArchiveCache
+from market.disk.foreign import open_canonical
 from market.errors import Conflict, InvalidInput, NotFound
 from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.archives import open_kept
@@ -90,14 +92,16 @@ def restore_all(
             index = open_index(market, market.settings.index_at(pack.origin.index))
             return restore_release(index, open_archive, pack, output.remark)
         kept = restore_kept(open_archive, pack)
-        return kept or _restore_from_disk(stack, place, pack)
+        return kept or _restore_from_elsewhere(market, stack, place, pack)
 
     return [restore(pack) for pack in packs]
 
 
-def _restore_from_disk(stack: ExitStack, place: LockPlace, pack: LockedPack) -> Arrival:
+def _restore_from_elsewhere(market: Market, stack: ExitStack, place: LockPlace, pack: LockedPack) -> Arrival:
     target = location_of(pack, place)
     try:
+        if is_address(target):
+            return check_restored(_fetch(market, stack, target, pack), pack)
         return check_restored(_open(stack, existing_path(target), pack), pack)
     except (NotFound, InvalidInput) as error:
         raise Conflict(
@@ -105,6 +109,13 @@ def _restore_from_disk(stack: ExitStack, place: LockPlace, pack: LockedPack) -> 
             why=error.message,
             hint="install it from elsewhere and update the lock file: `market install ... --lock`",
         ) from None
+
+
+def _fetch(market: Market, stack: ExitStack, target: str, pack: LockedPack) -> Arrival:
+    # No digest of the file is known, but the lock has that of the tree, which it is held against.
+    fetched = fetch_address(market, stack, target, is_held_against_a_lock=True)
+    given, origin = Given(pack.name, pack.version.text), Origin(pack.origin.kind, fetched.address)
+    return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
 
 
 def _open(stack: ExitStack, path: Path, pack: LockedPack) -> Arrival:

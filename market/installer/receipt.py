@@ -22,7 +22,7 @@ RECEIPT_SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a pack came from. `kind` is index, folder, archive or upload; `location` a URL or a path; `index` the index's URL."""
+    """Where a pack came from. `kind` is index, folder, archive, url or upload; `location` a URL or a path; `index` the index's URL."""
 
     kind: str
     location: str

@@ -146,9 +146,23 @@ def test_without_a_plugin_only_admins_install(root: Root, role: Role) -> None:
     assert install(root, a_guard(), an_arrival())
 
 
-def test_every_program_locks_a_root_with_a_guard() -> None:
-    for folder in ("market/cli", "market/host"):
-        for path in (REPOSITORY / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lock_root":
-                    assert any(keyword.arg == "guard" for keyword in node.keywords), f"{path}:{node.lineno}"
+def test_every_program_that_changes_packs_locks_the_root_with_a_guard() -> None:
+    changing = {"install_packs", "uninstall_packs", "rollback_packs", "change_packs"}
+    seen = set()
+    for path in [*(REPOSITORY / "market/cli").rglob("*.py"), *(REPOSITORY / "market/host").rglob("*.py")]:
+        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        named = [(node.func.id, node) for node in calls if isinstance(node.func, ast.Name)]
+        if changed := changing & {name for name, _ in named}:
+            seen |= changed
+            locks = [node for name, node in named if name == "lock_root"]
+            assert locks and all(any(one.arg == "guard" for one in node.keywords) for node in locks), path
+    assert seen == changing
+
+
+def test_nothing_but_the_guard_commits() -> None:
+    importing = [
+        path.name
+        for path in (REPOSITORY / "market").rglob("*.py")
+        if "market.installer.commit import" in path.read_text()
+    ]
+    assert importing == ["guard.py"]

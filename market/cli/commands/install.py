@@ -72,6 +72,7 @@ def install(
       market install 'my-pack>=1,<2' @acme/other@2.0
       market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
       market install dist/my_pack-1.0.0-py3-none-any.whl
+      market install https://host.example/my-pack-1.0.0.zip
       market install my-pack --target claude
       market install --locked
     """
@@ -92,7 +93,7 @@ def install(
     def make_order(stack: ExitStack) -> Order:
         if locked:
             return Order((), tuple(locked_arrivals(market, output, stack, into, lock, targets)), follow=False)
-        return read_order(stack, targets, given, follow=not no_deps, dependencies=terms.dependencies)
+        return read_order(market, stack, targets, given, follow=not no_deps, dependencies=terms.dependencies)
 
     try:
         done = carry_out(market, output, into, indexes, make_order, terms, permit)
