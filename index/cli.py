@@ -96,6 +96,7 @@ def _serve_command(remember: Remember) -> click.Command:
             workers=settings.workers,
             ready=ready,
             log_level=settings.log_level,
+            fast_loop=True,
         )
 
     return serve_command

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from granian.constants import Interfaces
+from granian.constants import Interfaces, Loops
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
@@ -60,12 +60,13 @@ def serve(
     workers: int = 1,
     ready: Callable[[str], None],
     log_level: str = "INFO",
+    fast_loop: bool = False,
 ) -> None:
     """Serve the app that the factory `module:name` makes, until SIGTERM or SIGINT; must be called in the main thread.
 
     The factory runs in each child process and finds `settings` (JSON values) through `market.web.launch.load_launch`.
-    `ready(url)` is called exactly once, when the app answers `/healthz`. Port 0 picks a free port. Raises `Unavailable` for a
-    taken port, and whatever error the factory raised. Killing this process kills the children.
+    `ready(url)` is called exactly once, when the app answers `/healthz`. Port 0 picks a free port. `fast_loop` runs the app on
+    uvloop, which must be installed. Raises `Unavailable` for a taken port, and whatever error the factory raised. Killing this process kills the children.
     """
     address = resolve_address(host)
     logging.config.dictConfig(log_settings(log_level))
@@ -74,7 +75,9 @@ def serve(
         port = held.getsockname()[1]
         url = url_of(address, port)
         save_launch(Launch(url, dict(settings), str(failure_file)))
-        server = _Server(lambda: _announce(url, ready), **_options(target, address, port, workers, log_level))
+        server = _Server(
+            lambda: _announce(url, ready), **_options(target, address, port, workers, log_level, fast_loop)
+        )
         try:
             server.serve(target_loader=load_app)
         except SystemExit:
@@ -83,12 +86,14 @@ def serve(
             ) from None
 
 
-def _options(target: str, address: str, port: int, workers: int, log_level: str) -> dict[str, Any]:
+def _options(target: str, address: str, port: int, workers: int, log_level: str, fast_loop: bool) -> dict[str, Any]:
     return {
         "target": target,
         "address": address,
         "port": port,
         "interface": Interfaces.ASGI,
+        # Named, since what is found installed by chance would differ from machine to machine.
+        "loop": Loops.uvloop if fast_loop else Loops.asyncio,
         "workers": workers,
         "websockets": False,
         "backlog": BACKLOG_CONNECTIONS,
