@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from market.disk.lease import is_leased
-from market.errors import MarketError
-from market.installer.archives import find_spoilt, find_unnamed
+from market.errors import MarketError, Untrusted
+from market.installer.archives import find_spoilt, find_unnamed, is_kept
 from market.installer.disabled import load_disabled
 from market.installer.intent import load_intents
 from market.installer.listing import list_installed
 from market.installer.pins import load_pins
+from market.installer.receipt import load_receipt, receipt_names
 from market.installer.root import STATE_FOLDER
 from market.installer.tree_state import TreeState
 
@@ -52,7 +54,7 @@ def examine_root(root: Root, others: Iterable[Path] = ()) -> tuple[Finding, ...]
     if os.path.lexists(root.state):
         findings += _check_state(root)
     if not root.state.is_symlink():
-        for check in (_check_journal, _check_leftovers, _check_archives, _check_packs, _check_choices):
+        for check in (_check_journal, _check_leftovers, _check_archives, _check_earlier, _check_packs, _check_choices):
             try:
                 findings += check(root)
             except MarketError as error:
@@ -182,6 +184,17 @@ def _check_archives(root: Root) -> Iterator[Finding]:
             f"delete {path}; the next install keeps a good one",
             is_safe=True,
         )
+
+
+def _check_earlier(root: Root) -> Iterator[Finding]:
+    for name in receipt_names(root):
+        with suppress(Untrusted):  # said as a broken receipt
+            receipt = load_receipt(root, name)
+            for row in receipt.earlier if receipt else ():
+                if not is_kept(root, row.archive_digest):
+                    text = f"the archive of {name} {row.version} is gone; no rollback can use it"
+                    fix = f"`market install {name}@{row.version}` fetches it again"
+                    yield Finding("archive-gone", WARNING, str(root.archive(row.archive_digest)), text, fix)
 
 
 def _check_packs(root: Root) -> Iterator[Finding]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from market.disk.failures import disk_failures
@@ -30,6 +29,6 @@ def clear_leftovers(locked: LockedRoot) -> None:
     """Delete half-written files and archives that nobody needs or can use. Taking the lock has settled and swept the rest."""
     locked.check_held()
     root = locked.root
-    for path in (*find_strays(root), *find_unnamed(root), *find_spoilt(root)):
-        with suppress(FileNotFoundError), disk_failures("delete", path):
+    for path in dict.fromkeys((*find_strays(root), *find_unnamed(root), *find_spoilt(root))):
+        with disk_failures("delete", path):
             path.unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,7 @@ TOLD: dict[str, tuple[str, Callable[[Shell], object]]] = {
     "tree-missing": ("error", lambda shell: (shell.root / "my-pack").rename(shell.folder / "gone")),
     "receipt-broken": ("error", lambda shell: (state_of(shell) / "receipts" / "my-pack.json").write_text("{")),
     "tree-edited": ("warning", lambda shell: (shell.root / "my-pack" / "mine.txt").write_text("mine")),
+    "archive-gone": ("warning", lambda shell: shutil.rmtree(state_of(shell) / "archives")),
     "tree-unmanaged": ("note", lambda shell: (shell.root / "dropped").mkdir()),
     "backups": ("note", lambda shell: (state_of(shell) / "backups" / "my-pack-1").mkdir(parents=True)),
     "unreadable": ("error", lambda shell: (state_of(shell) / "pins.json").write_text("{")),
@@ -119,7 +121,7 @@ def test_an_unreadable_intent_is_told_and_other_roots_are_repaired_all_the_same(
 
 def test_places_of_roots(used: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = used.root / "inner"
-    used("install", "./my-pack", "--root", str(inner))
+    inner.mkdir()
     (used.folder / "link").symlink_to(used.root)
     ran = used("doctor", "--root", "link", "--root", str(inner), "--json")
     assert {"root-link", "root-inside"} <= {row["rule"] for row in ran.json["items"]}

@@ -46,9 +46,13 @@ def an_arrival(
 
 
 def install(
-    root: Root, *arrivals: Arrival, overwrite_edits: bool = False, accept_publisher: bool = False
+    root: Root,
+    *arrivals: Arrival,
+    overwrite_edits: bool = False,
+    accept_publisher: bool = False,
+    timeout_seconds: float = 5,
 ) -> tuple[Change, ...]:
-    with lock_root(root, timeout_seconds=5) as locked:
+    with lock_root(root, timeout_seconds=timeout_seconds) as locked:
         return install_packs(locked, arrivals, NOW, overwrite_edits=overwrite_edits, accept_publisher=accept_publisher)
 
 
