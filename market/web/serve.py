@@ -66,7 +66,8 @@ def serve(
 
     The factory runs in each child process and finds `settings` (JSON values) through `market.web.launch.load_launch`.
     `ready(url)` is called exactly once, when the app answers `/healthz`. Port 0 picks a free port. `fast_loop` runs the app on
-    uvloop, which must be installed. Raises `Unavailable` for a taken port, and whatever error the factory raised. Killing this process kills the children.
+    uvloop, which must be installed. Raises `Unavailable` for a taken port, and whatever error the factory raised. Killing this
+    process kills the children.
     """
     address = resolve_address(host)
     logging.config.dictConfig(log_settings(log_level))
