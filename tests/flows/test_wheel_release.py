@@ -1,0 +1,70 @@
+"""The life of a wheel pack: published, installed by name into a running host, upgraded, rolled back without a network, removed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.flows.processes import World
+from tests.wheels import a_code_wheel, a_wheel, write_wheel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.flow
+
+CODE = "import helper\ndef echo_py():\n    return ['{version}', helper.X]\n"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_a_wheel_pack_from_publish_to_uninstall(world: World) -> None:
+    house = world.home / "house"
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 7\n"}, name="helper"), "helper")
+    uv = {"UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(house)}
+    wheels = [
+        write_wheel(world.home / "dist", a_code_wheel(CODE, version=version, requires=("helper",)), version=version)
+        for version in ("1.0.0", "1.1.0")
+    ]
+    with world.serve("index", "serve"):
+        world.run("upload", wheels[0])
+        with world.serve("host", "serve"):
+            installed = world.run("install", "demo-pack", "--json", environment=uv).json
+            (item,) = installed["items"]
+            assert (item["version"], item["action"]) == ("1.0.0", "installed")
+            assert item["origin"]["kind"] == "index"
+            assert ".site/helper/__init__.py" in [file["path"] for file in item["files"]]
+            assert installed["hosts"][0]["reached"]
+            assert world.run("run", "echo_py").json == ["1.0.0", 7]
+            again = world.run("install", "demo-pack", "--json", environment=uv).json
+            assert all(one["action"] == "unchanged" for one in again["items"])
+            world.run("upload", wheels[1])
+            world.run("upgrade", "demo-pack", environment=uv)
+            assert world.run("run", "echo_py").json == ["1.1.0", 7]
+            world.run("rollback", "demo-pack")
+            assert world.run("run", "echo_py").json == ["1.0.0", 7]
+            assert world.run("verify", "demo-pack", "--json").json
+            world.run("uninstall", "demo-pack")
+            world.run("run", "echo_py", expect=3)
+
+
+def test_a_dependency_that_is_nowhere_leaves_nothing_behind(world: World) -> None:
+    wheel = write_wheel(world.home / "dist", a_code_wheel(requires=("nowhere-to-be-found",)))
+    ran = world.run("install", wheel, "--json", expect=7, environment={"UV_OFFLINE": "1"})
+    assert "demo-pack" in ran.json["error"]["message"]
+    assert "nowhere-to-be-found" in ran.json["error"]["why"]
+    root = world.home / "market" / "skills"
+    assert not root.exists() or [name for name in os.listdir(root) if name != ".market"] == []
+
+
+def test_a_pack_that_needs_another_python_is_refused_by_name(world: World) -> None:
+    wheel = write_wheel(world.home / "dist", a_code_wheel(metadata="Requires-Python: >=99\n"))
+    ran = world.run("install", wheel, "--json", expect=None)
+    assert ran.code not in (0, 70)
+    assert "demo-pack" in ran.json["error"]["message"]
+    assert ">=99" in str(ran.json["error"])
