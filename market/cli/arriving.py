@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from market.cli.building import build_folder
 from market.cli.fetching import fetch_address, is_address
+from market.cli.git_source import fetch_from_git
 from market.cli.importing import open_archive
 from market.cli.targets import existing_path, folder_hint, is_path
+from market.client.git_address import is_git
 from market.disk.failures import disk_failures
 from market.disk.foreign import open_canonical
 from market.errors import MarketError, NotFound, Unavailable
@@ -55,6 +57,8 @@ def fetch_arrival(
     market: Market, stack: ExitStack, target: str, given: Given, dependencies: DependencyTerms
 ) -> Arrival:
     """Return the arrival that a target other than a requirement names; of a wheel with its `dependencies`."""
+    if is_git(target):
+        return fetch_from_git(stack, target, given)
     if is_address(target):
         return _from_elsewhere(fetch_address(market, stack, target), stack, given, dependencies)
     path = existing_path(target)

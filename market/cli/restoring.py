@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from market.cli.building import build_folder
 from market.cli.fetching import fetch_address, is_address
+from market.cli.git_source import fetch_from_git
 from market.cli.importing import open_archive
 from market.cli.lock_place import check_frozen, existing_lock, location_of, open_lock
 from market.cli.network import open_index
 from market.cli.targeting import give_layout
 from market.cli.targets import existing_path
 from market.client.cache import ArchiveCache
+from market.client.git_address import is_git
 from market.disk.foreign import open_canonical
 from market.errors import Conflict, InvalidInput, NotFound
 from market.installer.acquire import acquire_archive, acquire_imported
@@ -100,6 +102,8 @@ def restore_all(
 def _restore_from_elsewhere(market: Market, stack: ExitStack, place: LockPlace, pack: LockedPack) -> Arrival:
     target = location_of(pack, place)
     try:
+        if is_git(target):
+            return check_restored(fetch_from_git(stack, target, Given(pack.name, pack.version.text)), pack)
         if is_address(target):
             return check_restored(_fetch(market, stack, target, pack), pack)
         return check_restored(_open(stack, existing_path(target), pack), pack)
