@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,8 @@ from market.trust.decision import Decision, deny
 from tests.plugged import an_entry
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from market.discovery import PluginEntry
     from market.model import Call, Outcome, Pack
     from tests.cli.shell import Shell
@@ -199,6 +203,23 @@ def test_only_commands_that_need_plugins_load_them(shell: Shell) -> None:
         ["publish", "my-pack"],
     ):
         shell(*arguments)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "."], ["plugins", "--help"]])
+def test_what_asks_no_plugin_does_not_look_for_them(arguments: list[str], tmp_path: Path) -> None:
+    code = f"import sys; from market.cli.main import run; run({arguments}); print('importlib.metadata' in sys.modules, file=sys.stderr)"
+    environ = {"PYTHONPATH": ":".join(sys.path), "MARKET_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split()[-1] == "False"
+
+
+def test_version_and_help_load_no_pluggy(tmp_path: Path) -> None:
+    code = "import sys; from market.cli.main import run; run(['--version']); run(['--help']); print('pluggy' in sys.modules)"
+    environ = {"PYTHONPATH": ":".join(sys.path), "MARKET_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == "False"
 
 
 def test_a_market_finds_the_installed_plugins_by_itself(shell: Shell) -> None:

@@ -97,12 +97,9 @@ def test_plugins_hear_of_every_change_with_its_particulars(root: Root) -> None:
     watcher.heard.clear()
     with lock_root(root, guard=guard) as locked:
         change_packs(locked, [an_arrival("other")], ["echo-args"], NOW)
-    assert [row[:2] for row in watcher.heard] == [
-        ("scan", "other"),
-        ("decide", "other"),
-        ("installed", "other"),
-        ("removed", "echo-args"),
-    ]
+    heard = [row[:2] for row in watcher.heard]
+    assert heard[:2] == [("scan", "other"), ("decide", "other")]
+    assert sorted(heard[2:]) == [("installed", "other"), ("removed", "echo-args")]
     watcher.heard.clear()
     with lock_root(root, guard=guard) as locked:
         uninstall_packs(locked, ["other"], NOW)
