@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from market.cli.network import open_index
 from market.errors import MarketError, NotFound
 from market.installer.pins import load_pins
+from market.installer.release_check import find_release, is_same_release
 from market.resolve.choose import try_version
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def compare(market: Market, clients: dict[str, IndexClient], root: Root, receipt
 
 
 def _judge(receipt: Receipt, document: PackDocument) -> tuple[str, str]:
-    own = next((one for one in document.releases if try_version(one.version) == receipt.version), None)
-    if own is not None and own.tree_digest != receipt.release_digest:
+    own = find_release(receipt, document)
+    if own is not None and not is_same_release(receipt, own):
         return CHANGED, f"installed is {receipt.release_digest}, the index has {own.tree_digest}"
     newest = try_version(document.latest)
     note = _standing(own)

@@ -100,6 +100,20 @@ def test_outdated_tells_what_no_longer_stands_and_survives_an_index_that_is_away
     assert shell("outdated", expect=7).out.splitlines()[1].split()[:3] == ["aa", "1.0.0", "unknown"]
 
 
+def test_an_upgrade_is_keyed_on_digests_not_on_the_text_of_a_version(shell: Shell) -> None:
+    publish(shell)
+    shell("install", "my-pack")
+    installed = shell("list", "--json").json["items"][0]["tree_digest"]
+    del shell.index.releases["my-pack"]
+    publish(shell, body="another")
+    publish(shell, "2.0.0")
+    error = shell("upgrade", "--json", expect=4).error
+    assert error["details"]["installed"] == installed != error["details"]["offered"]
+    assert installed in error["why"] and error["details"]["offered"] in error["why"]
+    assert states(shell) == {"my-pack": "live"}
+    assert "another tree" in shell("install", "my-pack@1.0.0", expect=4).err
+
+
 def test_verify_reads_every_byte_and_accept_takes_the_edits(shell: Shell) -> None:
     assert shell("verify").out == "nothing is installed\n"
     shell.pack("one", skill_class="mutating")

@@ -18,6 +18,7 @@ from market.errors import NotFound
 from market.installer.closure import Order
 from market.installer.pins import load_pins
 from market.installer.receipt import load_pack_receipts
+from market.installer.release_check import check_release
 from market.names import Requirement, parse_pack_name
 from market.resolve.candidates import Prefer
 from market.resolve.provider import Wish
@@ -70,12 +71,13 @@ def upgrade(
     def choose(name: str) -> Sequence[IndexChoice]:
         return _choose_indexes(market, receipts.get(name), name, index, token)
 
+    indexes = Indexes(choose, lambda choice: open_index(market, choice))
     done = carry_out(
         market,
         output,
         into,
-        Indexes(choose, lambda choice: open_index(market, choice)),
-        lambda stack: _order(into, names, follow=not no_deps),
+        indexes,
+        lambda stack: _order(into, indexes, names, follow=not no_deps),
         make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps),
         permit,
     )
@@ -84,8 +86,11 @@ def upgrade(
     output.done(done.document, idle if done.is_idle else done.lines)
 
 
-def _order(root: Root, names: tuple[str, ...], *, follow: bool) -> Order:
-    wishes = [Wish(Requirement(receipt.pack_name), Prefer.UPGRADE) for receipt in _wanted(root, names)]
+def _order(root: Root, indexes: Indexes, names: tuple[str, ...], *, follow: bool) -> Order:
+    wanted = _wanted(root, names)
+    for receipt in wanted:
+        check_release(receipt, indexes.document(receipt.pack_name))
+    wishes = [Wish(Requirement(receipt.pack_name), Prefer.UPGRADE) for receipt in wanted]
     return Order(tuple(wishes), follow=follow)
 
 
