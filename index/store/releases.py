@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from index.model import FileKind, ReleaseState
 from index.store.schema import files, packs, publishers, releases
@@ -17,6 +17,25 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from market.names import PackName, Version
+
+
+def _stored() -> Select[int, str, str, str, str]:
+    columns = (files.c.release_id, releases.c.version, files.c.filename, files.c.digest, files.c.tree_digest)
+    return select(*columns).join(releases, releases.c.id == files.c.release_id)
+
+
+# Made once: to put a statement together costs as much as to run it, and an upload runs each of these several times.
+_PACK = (
+    select(packs.c.id, packs.c.publisher_id, publishers.c.name)
+    .join(publishers, publishers.c.id == packs.c.publisher_id)
+    .where(packs.c.name == bindparam("name"))
+)
+_RELEASE = (
+    select(releases.c.id, releases.c.version, releases.c.state, releases.c.yanked_reason)
+    .join(packs, packs.c.id == releases.c.pack_id)
+    .where(packs.c.name == bindparam("name"), releases.c.canonical_version == bindparam("canonical"))
+)
+_FILE = _stored().where(files.c.filename == bindparam("filename"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +86,13 @@ class StoredFile:
 
 def find_pack(connection: Connection, name: PackName) -> PackRow | None:
     """Return who has the name, or None where it is free."""
-    query = (
-        select(packs.c.id, packs.c.publisher_id, publishers.c.name)
-        .join(publishers, publishers.c.id == packs.c.publisher_id)
-        .where(packs.c.name == name)
-    )
-    row = connection.execute(query).first()
+    row = connection.execute(_PACK, {"name": name}).first()
     return None if row is None else PackRow(*row)
 
 
 def find_release(connection: Connection, name: PackName, version: Version) -> Standing | None:
     """Return the release under this version, in any spelling of it, in any state."""
-    query = (
-        select(releases.c.id, releases.c.version, releases.c.state, releases.c.yanked_reason)
-        .join(packs, packs.c.id == releases.c.pack_id)
-        .where(packs.c.name == name, releases.c.canonical_version == version.canonical)
-    )
-    row = connection.execute(query).first()
+    row = connection.execute(_RELEASE, {"name": name, "canonical": version.canonical}).first()
     return None if row is None else Standing(*row)
 
 
@@ -96,7 +105,7 @@ def find_archive(connection: Connection, release_id: int) -> StoredFile | None:
 
 def find_file(connection: Connection, filename: str) -> StoredFile | None:
     """Return the file of this name, which is unique on an index."""
-    row = connection.execute(_stored().where(files.c.filename == filename)).first()
+    row = connection.execute(_FILE, {"filename": filename}).first()
     return None if row is None else StoredFile(*row)
 
 
@@ -109,7 +118,7 @@ def list_filenames(connection: Connection, release_id: int, kind: FileKind) -> l
 def claim_name(connection: Connection, name: PackName, publisher_id: int, now: str) -> int:
     """Give a free name to a publisher and return the pack's id."""
     values = {"name": name, "publisher_id": publisher_id, "latest": "", "summary": "", "skills": 0, "updated_at": now}
-    return int(connection.execute(insert(packs).values(**values)).inserted_primary_key[0])  # type: ignore[index]
+    return int(connection.execute(insert(packs), values).inserted_primary_key[0])  # type: ignore[index]
 
 
 def insert_release(connection: Connection, pack_id: int, version: Version, token_id: int, now: str) -> Standing:
@@ -123,23 +132,17 @@ def insert_release(connection: Connection, pack_id: int, version: Version, token
         "published_at": now,
         "token_id": token_id,
     }
-    release_id = connection.execute(insert(releases).values(**values)).inserted_primary_key[0]  # type: ignore[index]
+    release_id = connection.execute(insert(releases), values).inserted_primary_key[0]  # type: ignore[index]
     return Standing(int(release_id), version.text, str(ReleaseState.LIVE))
 
 
 def insert_file(connection: Connection, release_id: int, file: NewFile, now: str) -> None:
     """Write a file's row; it never changes."""
-    connection.execute(
-        insert(files).values(**{**asdict(file), "kind": str(file.kind)}, release_id=release_id, uploaded_at=now)
-    )
+    values = {**asdict(file), "kind": str(file.kind), "release_id": release_id, "uploaded_at": now}
+    connection.execute(insert(files), values)
 
 
 def set_state(connection: Connection, release_id: int, state: ReleaseState, reason: str) -> None:
     """Write a release's state, with the reason where it is yanked."""
     values = {"state": str(state), "yanked_reason": reason}
     connection.execute(update(releases).where(releases.c.id == release_id).values(**values))
-
-
-def _stored() -> Select[int, str, str, str, str]:
-    columns = (files.c.release_id, releases.c.version, files.c.filename, files.c.digest, files.c.tree_digest)
-    return select(*columns).join(releases, releases.c.id == files.c.release_id)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import delete, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import bindparam, select, text
 
 from index.documents import (
     FileRow,
@@ -20,13 +19,13 @@ from index.documents import (
     sort_releases,
 )
 from index.simple import make_html_page, make_json_page, make_project, simple_html_path, simple_json_path
-from index.store.schema import documents, files, packs, publishers, releases
+from index.store.schema import files, packs, publishers, releases
 from index.store.search import delete_search_row, put_search_row
 from market.client.wire import pack_path, release_path
 from market.web.documents import make_etag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy import Connection
 
@@ -37,6 +36,20 @@ _COLUMNS = (
     files.c.digest, files.c.size, files.c.uploaded_at, files.c.tree_digest, files.c.requires_python, files.c.metadata_digest,
     files.c.requires, files.c.needs,
 )  # fmt: skip
+# Made once: putting a statement together costs as much as running it.
+_FILES = (
+    select(*_COLUMNS)
+    .join(files, files.c.release_id == releases.c.id)
+    .where(releases.c.pack_id == bindparam("pack_id"))
+    .order_by(files.c.id)
+)
+_PUT = text(
+    "INSERT INTO documents (path, etag, body) VALUES (:path, :etag, :body) "
+    "ON CONFLICT (path) DO UPDATE SET etag = excluded.etag, body = excluded.body"
+)
+_UPDATE = text(
+    "UPDATE packs SET latest = :latest, summary = :summary, skills = :skills, updated_at = :updated_at WHERE id = :id"
+)
 
 
 def write_documents(
@@ -66,34 +79,39 @@ def _write(connection: Connection, pack: _Pack, versions: list[str] | None, now:
     """Write the documents of a pack and of these of its versions; None means all."""
     pack_id, name, publisher = pack
     rows = load_releases(connection, pack_id)
+    bodies = _page_bodies(name, rows.values())
     installable = sort_releases(row for row in rows.values() if row.leading)
-    _write_simple_page(connection, name, rows.values())
-    if not installable:
-        return
-    latest = find_latest(installable)
-    shown = rows[latest] if latest else installable[0]
-    for version in rows if versions is None else versions:
-        _write_release(connection, name, publisher, rows[version])
-    manifest = json.loads(_manifest(connection, shown))
-    now = now or connection.execute(select(packs.c.updated_at).where(packs.c.id == pack_id)).scalar_one()
-    put_document(
-        connection, pack_path(name), make_pack_document(name, publisher, manifest["summary"], now, installable)
-    )
-    changed = {"latest": latest, "summary": manifest["summary"], "skills": len(manifest["skills"]), "updated_at": now}
-    connection.execute(update(packs).where(packs.c.id == pack_id).values(**changed))
-    _write_search_row(connection, pack_id, name, manifest if latest else None)
+    if installable:
+        latest = find_latest(installable)
+        shown = rows[latest] if latest else installable[0]
+        told = [row for row in installable if versions is None or row.version in versions]
+        manifests = _load_manifests(connection, {*told, shown})
+        bodies |= {
+            release_path(name, row.version): make_release_document(name, publisher, row, row.leading, manifests[row])
+            for row in told
+            if row.leading
+        }
+        manifest = json.loads(manifests[shown])
+        now = now or connection.execute(select(packs.c.updated_at).where(packs.c.id == pack_id)).scalar_one()
+        bodies[pack_path(name)] = make_pack_document(name, publisher, manifest["summary"], now, installable)
+        _tell_pack(connection, pack, latest, manifest, now)
+    put_documents(connection, bodies)
+
+
+def _tell_pack(connection: Connection, pack: _Pack, latest: str, manifest: dict[str, Any], now: str) -> None:
+    """Write the pack's own columns and its search row."""
+    values = {"latest": latest, "summary": manifest["summary"], "skills": len(manifest["skills"]), "updated_at": now}
+    connection.execute(_UPDATE, {"id": pack.pack_id, **values})
+    if latest:
+        put_search_row(connection, pack.pack_id, pack.name, manifest)
+    else:
+        delete_search_row(connection, pack.pack_id)
 
 
 def load_releases(connection: Connection, pack_id: int) -> dict[str, ReleaseRow]:
     """Return a pack's releases by version, with their files in the order in which they came."""
-    query = (
-        select(*_COLUMNS)
-        .join(files, files.c.release_id == releases.c.id)
-        .where(releases.c.pack_id == pack_id)
-        .order_by(files.c.id)
-    )
     found: dict[str, list[Any]] = {}
-    for row in connection.execute(query):
+    for row in connection.execute(_FILES, {"pack_id": pack_id}):
         found.setdefault(row[0], []).append(tuple(row))
     return {version: _release(rows) for version, rows in found.items()}
 
@@ -105,41 +123,25 @@ def _release(rows: list[Any]) -> ReleaseRow:
 
 def put_document(connection: Connection, path: str, body: bytes) -> None:
     """Write a document, in place of an older one under its path."""
-    values = {"path": path, "etag": make_etag(body).decode(), "body": body}
-    statement = upsert(documents).values(**values)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["path"], set_={"etag": statement.excluded.etag, "body": statement.excluded.body}
-        )
-    )
+    put_documents(connection, {path: body})
 
 
-def _write_release(connection: Connection, name: str, publisher: str, row: ReleaseRow) -> None:
-    leading = row.leading
-    if leading is not None:
-        body = make_release_document(name, publisher, row, leading, _manifest(connection, row))
-        put_document(connection, release_path(name, row.version), body)
+def put_documents(connection: Connection, bodies: Mapping[str, bytes]) -> None:
+    """Write documents by their paths, each in place of an older one."""
+    rows = [{"path": path, "etag": make_etag(body).decode(), "body": body} for path, body in bodies.items()]
+    if rows:
+        connection.execute(_PUT, rows)
 
 
-def _write_simple_page(connection: Connection, name: str, rows: Iterable[ReleaseRow]) -> None:
+def _page_bodies(name: str, rows: Iterable[ReleaseRow]) -> dict[str, bytes]:
     project = make_project(name, sort_releases(rows))
     if project is None:
-        connection.execute(
-            delete(documents).where(documents.c.path.in_([simple_json_path(name), simple_html_path(name)]))
-        )
-        return
-    put_document(connection, simple_json_path(name), make_json_page(project))
-    put_document(connection, simple_html_path(name), make_html_page(project))
+        return {}
+    return {simple_json_path(name): make_json_page(project), simple_html_path(name): make_html_page(project)}
 
 
-def _write_search_row(connection: Connection, pack_id: int, name: str, manifest: dict[str, Any] | None) -> None:
-    if manifest is None:
-        delete_search_row(connection, pack_id)
-    else:
-        put_search_row(connection, pack_id, name, manifest)
-
-
-def _manifest(connection: Connection, row: ReleaseRow) -> str:
-    leading = row.leading
-    file_id = leading.file_id if leading else None
-    return str(connection.execute(select(files.c.manifest).where(files.c.id == file_id)).scalar_one())
+def _load_manifests(connection: Connection, rows: set[ReleaseRow]) -> dict[ReleaseRow, str]:
+    """Return the manifests of the files that speak for these releases."""
+    speakers = {row.leading.file_id: row for row in rows if row.leading}
+    query = select(files.c.id, files.c.manifest).where(files.c.id.in_(speakers))
+    return {speakers[file_id]: manifest for file_id, manifest in connection.execute(query)}
