@@ -15,16 +15,20 @@ from market.cli.targeting import give_layout
 from market.cli.targets import existing_path
 from market.client.cache import ArchiveCache
 from market.client.git_address import is_git
+from market.disk.failures import disk_failures
 from market.disk.foreign import open_canonical
 from market.errors import Conflict, InvalidInput, NotFound
 from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.archives import open_kept
+from market.installer.dependencies import make_dependency_terms
 from market.installer.layout import parse_layout
 from market.installer.lock_file import LOCK_NAME
 from market.installer.receipt import Origin
 from market.installer.restore import check_restored, restore_kept, restore_release
+from market.installer.wheels import acquire_wheel
 from market.names import parse_pack_name
 from market.pack.inspect import Given
+from market.pack.wheel import WHEEL_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,7 +96,7 @@ def restore_all(
     def restore(pack: LockedPack) -> Arrival:
         if pack.origin.index:
             index = open_index(market, market.settings.index_at(pack.origin.index))
-            return restore_release(index, open_archive, pack, output.remark)
+            return restore_release(index, open_archive, pack, output.remark, make_dependency_terms(market.environ))
         kept = restore_kept(open_archive, pack)
         return kept or _restore_from_elsewhere(market, stack, place, pack)
 
@@ -106,7 +110,7 @@ def _restore_from_elsewhere(market: Market, stack: ExitStack, place: LockPlace, 
             return check_restored(fetch_from_git(stack, target, Given(pack.name, pack.version.text)), pack)
         if is_address(target):
             return check_restored(_fetch(market, stack, target, pack), pack)
-        return check_restored(_open(stack, existing_path(target), pack), pack)
+        return check_restored(_open(market, stack, existing_path(target), pack), pack)
     except (NotFound, InvalidInput) as error:
         raise Conflict(
             f"{pack.name} {pack.version} is in the lock file, but can't be had from {pack.origin.kind} {target}",
@@ -122,9 +126,13 @@ def _fetch(market: Market, stack: ExitStack, target: str, pack: LockedPack) -> A
     return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
 
 
-def _open(stack: ExitStack, path: Path, pack: LockedPack) -> Arrival:
+def _open(market: Market, stack: ExitStack, path: Path, pack: LockedPack) -> Arrival:
     given = Given(pack.name, pack.version.text)
     origin = Origin(pack.origin.kind, str(path.absolute()))
+    if path.suffix == WHEEL_SUFFIX:
+        with disk_failures("read", path):
+            stream = stack.enter_context(path.open("rb"))
+        return acquire_wheel(stream, path.name, origin, make_dependency_terms(market.environ), given=given)
     if path.is_dir():
         return acquire_archive(stack.enter_context(build_folder(path, given)).stream, given, origin)
     return acquire_imported(stack.enter_context(open_archive(path, given)), origin)

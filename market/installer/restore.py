@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Conflict, NotFound, Unavailable
+from market.installer.acquire import WHEEL
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
-from market.names import parse_publisher_name
+from market.installer.wheels import acquire_wheel
+from market.names import parse_digest, parse_publisher_name
 from market.pack.inspect import Given
 from market.trust.verify import Promise, verify_archive
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from market.client.index_client import IndexClient
     from market.client.wire import ReleaseDocument
+    from market.installer.dependencies import DependencyTerms
     from market.installer.lock_file import LockedPack
     from market.names import Digest
 
@@ -28,8 +31,9 @@ def restore_release(
     open_archive: Callable[[Digest], BinaryIO | None],
     locked: LockedPack,
     say: Callable[[str], None],
+    dependencies: DependencyTerms,
 ) -> Arrival:
-    """Return the locked release from the index that it came from.
+    """Return the locked release from the index that it came from, of a wheel with its `dependencies`.
 
     Where the index can't be reached, an archive of the digest that is kept here does as well (`open_archive`), and `say` is
     told. Raises `Conflict` where the index no longer has the release, or has something else under its version.
@@ -45,6 +49,8 @@ def restore_release(
             raise
         say(f"{locked.name} {locked.version} is taken from the archives kept here: {error.message}")
         return kept
+    if release.archive.kind == WHEEL:
+        return _restore_wheel(index, open_archive, release, locked, dependencies)
     _check_release(release, locked, index.url)
     verified = verify_archive(index.download_archive(release), Given(), promise)
     return Arrival(verified, locked.publisher, Origin(locked.origin.kind, release.archive.url, index.url))
@@ -66,21 +72,53 @@ def check_restored(arrival: Arrival, locked: LockedPack) -> Arrival:
     return Arrival(arrival.verified, locked.publisher, arrival.origin, arrival.changes)
 
 
+def _restore_wheel(
+    index: IndexClient,
+    open_archive: Callable[[Digest], BinaryIO | None],
+    release: ReleaseDocument,
+    locked: LockedPack,
+    dependencies: DependencyTerms,
+) -> Arrival:
+    """Return a locked wheel: the archive that was made of it, where that is kept here, else one made anew, of the same tree.
+
+    The locked tree has what the wheel depends on too: a newer release of a dependency is another tree.
+    """
+    _check_given(release, locked, index.url)
+    if (kept := restore_kept(open_archive, locked)) is not None:
+        return kept
+    origin = Origin(locked.origin.kind, release.archive.url, index.url)
+    promise = Promise(
+        locked.name, locked.version, parse_digest(release.archive.digest), parse_digest(release.tree_digest)
+    )
+    stream, name = index.download_archive(release), release.archive.filename
+    arrival = acquire_wheel(stream, name, origin, dependencies, publisher=locked.publisher, promise=promise)
+    if arrival.verified.tree_digest != locked.tree_digest:
+        what = "tree, with what it depends on,"
+        raise _different(locked, index.url, what, locked.tree_digest, arrival.verified.tree_digest)
+    return arrival
+
+
 def _promise(locked: LockedPack) -> Promise:
     return Promise(locked.name, locked.version, locked.archive_digest, locked.tree_digest)
 
 
 def _check_release(release: ReleaseDocument, locked: LockedPack, url: str) -> None:
-    if release.state not in GIVEN_STATES:
-        raise _gone(locked, url, f"it is {release.state} there")
-    publisher = str(parse_publisher_name(release.publisher))
+    _check_given(release, locked, url)
     for what, wanted, found in (
         ("tree", locked.tree_digest, release.tree_digest),
         ("archive", locked.archive_digest, release.archive.digest),
-        ("publisher", locked.publisher, publisher),
     ):
         if wanted != found:
             raise _different(locked, url, what, wanted, found)
+
+
+def _check_given(release: ReleaseDocument, locked: LockedPack, url: str) -> None:
+    """Demand that the index still gives the release, and that it is the same publisher's."""
+    if release.state not in GIVEN_STATES:
+        raise _gone(locked, url, f"it is {release.state} there")
+    publisher = str(parse_publisher_name(release.publisher))
+    if publisher != locked.publisher:
+        raise _different(locked, url, "publisher", locked.publisher, publisher)
 
 
 def _gone(locked: LockedPack, url: str, why: str) -> Conflict:

@@ -68,3 +68,26 @@ def test_a_pack_that_needs_another_python_is_refused_by_name(world: World) -> No
     assert ran.code not in (0, 70)
     assert "demo-pack" in ran.json["error"]["message"]
     assert ">=99" in str(ran.json["error"])
+
+
+def test_a_lock_file_pins_a_wheel_with_what_it_depends_on(world: World) -> None:
+    house = world.home / "house"
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 7\n"}, name="helper"), "helper")
+    uv = {"UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(house)}
+    wheel = write_wheel(world.home / "dist", a_code_wheel(CODE, requires=("helper",)))
+    project = world.home / "project"
+    project.mkdir()
+    with world.serve("index", "serve"):
+        world.run("upload", wheel)
+        world.run("install", "demo-pack", "--lock", environment=uv, cwd=project)
+        other = world.home / "other-root"
+        first = world.run("install", "--locked", "--root", other, "--json", environment=uv, cwd=project).json
+        assert [(one["name"], one["action"]) for one in first["items"]] == [("demo-pack", "installed")]
+        # A newer dependency makes another tree, and that isn't what was locked; where the archive is kept, it does.
+        write_wheel(
+            house, a_wheel({"helper/__init__.py": "X = 8\n"}, name="helper", version="2.0.0"), "helper", "2.0.0"
+        )
+        third = world.home / "third-root"
+        ran = world.run("install", "--locked", "--root", third, "--json", expect=4, environment=uv, cwd=project)
+        assert "demo-pack 1.0.0" in ran.json["error"]["message"]
+        world.run("uninstall", "demo-pack")
