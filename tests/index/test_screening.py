@@ -13,6 +13,8 @@ from market.names import PackName
 from market.trust.decision import Decision, deny
 from tests.factories import RUN_SCRIPT, a_skill_json, a_source
 from tests.index.builders import START, AnIndex, a_described_source, an_index
+from tests.index.uploads import upload
+from tests.index.wheels import a_wheel, an_sdist
 from tests.plugged import an_entry
 
 if TYPE_CHECKING:
@@ -116,6 +118,28 @@ def test_a_scanner_that_came_later_stops_no_repetition(watched: AnIndex, watcher
     assert watched.publish().status == 201
     watcher.findings = [finding(Severity.ERROR)]
     assert watched.publish().status == 200
+
+
+def test_wheels_are_screened_as_archives_are(watched: AnIndex, watcher: Watcher) -> None:
+    name = "text_tools-1.0.0-py3-none-any.whl"
+    watcher.findings = [finding(Severity.ERROR)]
+    answer = upload(watched, a_wheel(), name)
+    assert (answer.status, answer.json["problems"][0]["rule"]) == (422, "watcher:a-key")
+    watcher.findings, watcher.denied = [], "not on a Friday"
+    assert upload(watched, a_wheel(), name).status == 403
+    watcher.denied = ""
+    watcher.heard.clear()
+    assert upload(watched, a_wheel(), name).status == 200
+    assert [row[0] for row in watcher.heard] == ["decide", "scan", "published"]
+    assert watcher.heard[-1][1:5] == ("text-tools", "1.0.0", "acme", name)
+    watcher.heard.clear()
+    assert upload(watched, a_wheel(), name).status == 200
+    assert watcher.heard == []
+
+
+def test_an_sdist_is_asked_about_and_not_scanned(watched: AnIndex, watcher: Watcher) -> None:
+    assert upload(watched, an_sdist(), "text_tools-1.0.0.tar.gz").status == 200
+    assert [row[:2] for row in watcher.heard] == [("decide", "text-tools"), ("published", "text-tools")]
 
 
 def test_plugins_hear_of_yanks(watched: AnIndex, watcher: Watcher) -> None:
