@@ -13,7 +13,7 @@ def main() -> int:
     names = sorted(
         path.stem
         for path in Path(__file__).parent.glob("*.py")
-        if path.stem not in ("__init__", "__main__", "measure", "servers")
+        if path.stem not in ("__init__", "__main__", "measure", "peers", "servers", "wheels")
     )
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("name", choices=names)

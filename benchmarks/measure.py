@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -48,15 +46,18 @@ def repeat(act: Callable[[int], object], count: int) -> Sample:
 
 
 def processor_seconds(pid: int) -> float:
-    """Return user and system time that a process and its children now alive have used."""
-    total = 0.0
+    """Return the time that a process and its children now alive have spent on a processor, to the nanosecond.
+
+    By the scheduler's account of each thread: the better known one in `stat` counts in ticks of 10 ms, a hundred requests each.
+    """
+    total = 0
     for member in process_tree(pid):
-        try:
-            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
-        except FileNotFoundError:
-            continue
-        total += (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
-    return total
+        for account in Path(f"/proc/{member}/task").glob("*/schedstat"):
+            try:
+                total += int(account.read_text().split()[0])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+    return total / 1e9
 
 
 def process_tree(pid: int) -> list[int]:
@@ -99,14 +100,32 @@ class Get:
         return body if response.status != 404 else b""
 
 
-def processor_per_request(pid: int, url: str, count: int) -> float:
-    """Return the server's processor seconds for one request, over `count` requests on one connection."""
-    get = Get(url)
-    get()
-    before = processor_seconds(pid)
-    for _ in range(count):
-        get()
-    return (processor_seconds(pid) - before) / count
+@dataclass(frozen=True)
+class Asked:
+    """What a server is asked for, how often in a round, and by whom it is answered."""
+
+    pid: int
+    urls: Sequence[str]
+    requests: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def side_by_side(servers: Mapping[str, Asked], rounds: int) -> dict[str, float]:
+    """Return each server's processor seconds for one request: the median of rounds in which they take turns.
+
+    In turns, because a machine that is busy with something else makes everything dearer for a while, and a ratio should not tell that.
+    """
+    gets = {name: [Get(url, asked.headers) for url in asked.urls] for name, asked in servers.items()}
+    spent: dict[str, list[float]] = {name: [] for name in servers}
+    for number in range(rounds + 1):
+        for name, asked in servers.items():
+            before = processor_seconds(asked.pid)
+            for request in range(asked.requests):
+                gets[name][request % len(gets[name])]()
+            # The first round only warms up: connections, caches, code.
+            if number:
+                spent[name].append((processor_seconds(asked.pid) - before) / asked.requests)
+    return {name: statistics.median(seconds) for name, seconds in spent.items()}
 
 
 @dataclass

@@ -87,24 +87,31 @@ def nginx(folder: Path, files: dict[str, bytes]) -> Iterator[Server]:
         (folder / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "tree" / name).write_bytes(body)
     folder.chmod(0o755)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     (folder / "nginx.conf").write_text(NGINX_CONFIGURATION.format(folder=folder, port=port))
     binary = shutil.which("nginx") or "/usr/sbin/nginx"
     process = subprocess.Popen(
         [binary, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", "user root;"], stderr=subprocess.DEVNULL
     )
     try:
-        _wait_for(port)
+        wait_for(port)
         yield Server(f"http://127.0.0.1:{port}", process.pid, {})
     finally:
         process.terminate()
         process.wait(10)
 
 
-def _wait_for(port: int) -> None:
-    for _ in range(200):
+def free_port() -> int:
+    """Return a port of this machine that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def wait_for(port: int, seconds: float = 4.0) -> None:
+    """Wait until something listens on a port."""
+    for _ in range(int(seconds / 0.02)):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
         except OSError:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import Get, Sample, Table, processor_per_request, repeat, resident_megabytes
+from benchmarks.measure import Asked, Get, Sample, Table, repeat, resident_megabytes, side_by_side
 from benchmarks.servers import UV, environment, market, nginx, serve
 from market.cli.market import open_market
 from market.cli.running import open_bench
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchmarks.servers import Server
 
 PUBLISHES = 100
-REQUESTS = 3_000
+ROUNDS = 20
 INSTALLS = 7
 LIVE_ROUNDS = 40
 LIVE_SIZES = (10, 1_000, 10_000)
@@ -118,15 +118,17 @@ def _document_table(folder: Path, index: Server) -> Table:
     blob_url = f"{index.url}/v1/" + link.replace("../", "")
     blob = os.urandom(100_000)
     with nginx(folder / "nginx", {"index.json": document, "blob.bin": blob}) as peer:
-        own = processor_per_request(index.pid, f"{index.url}/v1/packs/bench-1/index.json", REQUESTS)
-        beside = processor_per_request(peer.pid, f"{peer.url}/index.json", REQUESTS * 3)
-        table.ratio("pack document", own, beside, "nginx", 5, unit="us")
+        beside = Asked(peer.pid, [f"{peer.url}/index.json"])
+        own = Asked(index.pid, [f"{index.url}/v1/packs/bench-1/index.json"])
+        spent = side_by_side({"nginx": beside, "own": own}, ROUNDS)
+        table.ratio("pack document", spent["own"], spent["nginx"], "nginx", 5, unit="us")
         home = folder / "home"
         market(home, "publish", write_pack(folder / "big", 9_000, {"blob.bin": blob}))
         big = json.loads(Get(f"{index.url}/v1/packs/bench-9000/index.json")())["releases"][0]["archive"]["url"]
-        own = processor_per_request(index.pid, f"{index.url}/v1/" + big.replace("../", ""), REQUESTS)
-        beside = processor_per_request(peer.pid, f"{peer.url}/blob.bin", REQUESTS * 3)
-        table.ratio("100 KB file", own, beside, "nginx", 9, unit="us")
+        beside = Asked(peer.pid, [f"{peer.url}/blob.bin"])
+        own = Asked(index.pid, [f"{index.url}/v1/" + big.replace("../", "")])
+        spent = side_by_side({"nginx": beside, "own": own}, ROUNDS)
+        table.ratio("100 KB file", spent["own"], spent["nginx"], "nginx", 9, unit="us")
     download, searched = repeat(Get(blob_url), 300), repeat(Get(f"{index.url}/v1/search?q=echo+number+42"), 100)
     table.add("download of a small archive", f"p50 {download.p50 * 1e3:.2f} ms, p99 {download.p99 * 1e3:.2f} ms")
     table.add("search among 100 packs", f"p50 {searched.p50 * 1e3:.2f} ms, p99 {searched.p99 * 1e3:.2f} ms")

@@ -1,0 +1,188 @@
+"""The Simple API beside nginx, pypiserver and devpi over the same wheels: a page, a file, and the latency of an upload."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from benchmarks.measure import Asked, Get, Sample, Table, repeat, resident_megabytes, side_by_side
+from benchmarks.peers import Uploader, devpi, pypiserver, settle
+from benchmarks.servers import nginx, serve
+from benchmarks.wheels import bench_wheel
+from index.commit import Deed, add_file
+from index.content import read_content
+from index.distributions import metadata_path
+from index.filenames import parse_filename
+from index.model import Account
+from index.parts import BLOBS_FOLDER
+from index.screening import own_publishing
+from index.store.blobs import FolderBlobs
+from index.store.database import open_database
+from index.store.releases import NewFile
+from index.store.written import put_document
+from market.names import Digest
+from market.pack.record import hash_stream
+from market.plugins import load_plugins
+
+if TYPE_CHECKING:
+    import http.client
+    from collections.abc import Iterator
+
+    from benchmarks.servers import Server
+
+PROJECTS, VERSIONS = 1_000, 3
+ROUNDS = 15
+SHOWN_PROJECTS = 20
+FILE_BYTES = 100_000
+UPLOADS = 60
+# One request of pypiserver goes through all files, so few are enough to measure it.
+SLOW_REQUESTS = 4
+PAGE_LIMIT, FILE_LIMIT = 5, 9
+JSON = {"Accept": "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01"}
+
+
+def tables() -> Iterator[Table]:
+    """Measure and yield one table at a time."""
+    with tempfile.TemporaryDirectory(prefix="market-bench-") as name:
+        folder, home = Path(name), Path(name) / "home"
+        home.mkdir()
+        wheels = _write_wheels(folder / "wheels")
+        # The first start makes the data folder, the publisher and the token.
+        with serve(home, "index", "serve"):
+            pass
+        token = next(iter(json.loads((home / "credentials.json").read_text()).values()))
+        _fill(home, wheels)
+        with (
+            serve(home, "index", "serve") as own,
+            pypiserver(folder / "wheels") as pypi,
+            devpi(folder / "devpi") as (dev, devpi_uploader),
+        ):
+            _upload_all(devpi_uploader, wheels)
+            settle()
+            yield _read_table(folder, own, pypi, dev)
+            uploaders = {
+                "own": Uploader(own.url, "/legacy/", f"Bearer {token}"),
+                "devpi": devpi_uploader,
+                "pypiserver": Uploader(pypi.url, "/"),
+            }
+            yield _upload_table(folder, uploaders)
+
+
+def _write_wheels(folder: Path) -> list[Path]:
+    folder.mkdir(parents=True)
+    paths = []
+    for number in range(PROJECTS):
+        for version in range(VERSIONS):
+            paths.append(folder / f"bench_{number}-1.{version}.0-py3-none-any.whl")
+            extra = os.urandom(FILE_BYTES) if number == 0 and version == 0 else b""
+            paths[-1].write_bytes(bench_wheel(f"bench-{number}", f"1.{version}.0", extra))
+    return paths
+
+
+def _fill(home: Path, wheels: list[Path]) -> None:
+    """Publish all wheels in one transaction and without syncing: how long that takes isn't what is measured."""
+    data = home / "index"
+    database, blobs = open_database(data), FolderBlobs(data / BLOBS_FOLDER)
+    with database.write() as connection:
+        row = connection.exec_driver_sql(
+            "SELECT tokens.id, publishers.id, publishers.name FROM tokens JOIN publishers"
+        ).first()
+        assert row is not None
+        deed = Deed(Account(row[0], row[1], row[2], "", frozenset()), datetime.now(UTC), load_plugins(own_publishing()))
+        for path in wheels:
+            named = parse_filename(path.name)
+            with path.open("rb") as stream:
+                size, sha256 = hash_stream(stream)
+                content = read_content(stream, named)
+            digest = Digest(f"sha256:{sha256}")
+            file = NewFile(
+                named.kind, path.name, digest, size, content.tree_digest, content.requires, content.needs, content.manifest,
+                content.requires_python, content.metadata_digest,
+            )  # fmt: skip
+            blobs.path_of(digest).write_bytes(path.read_bytes())
+            put_document(connection, metadata_path(digest, path.name), content.metadata)
+            add_file(connection, named.name, content.version, file, deed)
+    database.close()
+
+
+def _upload_all(uploader: Uploader, wheels: list[Path]) -> None:
+    connection = uploader.connect()
+    for path in wheels:
+        uploader.send(connection, path.name, path.read_bytes())
+
+
+def _read_table(folder: Path, own: Server, pypi: Server, dev: Server) -> Table:
+    table = Table(f"Read of {PROJECTS:,} projects x {VERSIONS} files (server's processor time a request)")
+    names = [f"bench-{number * (PROJECTS // SHOWN_PROJECTS)}" for number in range(SHOWN_PROJECTS)]
+    pages = {name: Get(f"{own.url}/simple/{name}/", JSON)() for name in names}
+    big = next(file for file in json.loads(pages["bench-0"])["files"] if file["size"] > FILE_BYTES)
+    own_file = urljoin(f"{own.url}/simple/bench-0/", big["url"])
+    dev_page = json.loads(Get(f"{dev.url}/root/bench/+simple/bench-0/", JSON)())
+    dev_file = next(file["url"] for file in dev_page["files"] if file["filename"] == big["filename"])
+    dev_file = urljoin(f"{dev.url}/root/bench/+simple/bench-0/", dev_file).partition("#")[0]
+    static = {f"simple/{name}.json": body for name, body in pages.items()} | {"file.whl": Get(own_file)()}
+    with nginx(folder / "nginx", static) as peer:
+        asked = {
+            "nginx": Asked(peer.pid, [f"{peer.url}/simple/{name}.json" for name in names]),
+            "own": Asked(own.pid, [f"{own.url}/simple/{name}/" for name in names], headers=JSON),
+            "devpi": Asked(dev.pid, [f"{dev.url}/root/bench/+simple/{name}/" for name in names], 20, JSON),
+            "pypiserver": Asked(pypi.pid, [f"{pypi.url}/simple/{name}/" for name in names], SLOW_REQUESTS),
+        }
+        _add_rows(table, "page", side_by_side(asked, ROUNDS), PAGE_LIMIT)
+        asked = {
+            "nginx": Asked(peer.pid, [f"{peer.url}/file.whl"]),
+            "own": Asked(own.pid, [own_file]),
+            "devpi": Asked(dev.pid, [dev_file], 20),
+            "pypiserver": Asked(pypi.pid, [f"{pypi.url}/packages/{big['filename']}"], SLOW_REQUESTS),
+        }
+        _add_rows(table, "100 KB file", side_by_side(asked, ROUNDS), FILE_LIMIT)
+    memory = {name: resident_megabytes(server.pid) for name, server in (("own", own), ("devpi", dev), ("pypi", pypi))}
+    peers = f"devpi {memory['devpi']:.0f} MB, pypiserver {memory['pypi']:.0f} MB"
+    table.add("memory", f"{memory['own']:.0f} MB", peers, budget="< 90 MB", within=memory["own"] < 90)
+    return table
+
+
+def _add_rows(table: Table, what: str, spent: dict[str, float], limit: float) -> None:
+    table.ratio(what, spent["own"], spent["nginx"], "nginx", limit, unit="us")
+    for peer in ("devpi", "pypiserver"):
+        shown = f"{peer} {spent[peer] * 1e3:.2f} ms: {spent[peer] / spent['own']:.0f}x ours"
+        table.add(f"{what} beside {peer}", f"{spent['own'] * 1e6:.0f} us", shown)
+
+
+def _upload_table(folder: Path, uploaders: dict[str, Uploader]) -> Table:
+    table = Table("Upload of a small wheel by the form of twine and uv, one after another")
+    synced = repeat(lambda _: _write_synced(folder / "sync"), 50)
+    limit = max(0.015, 3 * synced.p50 + 0.005)
+    for name, uploader in uploaders.items():
+        sample = _time_uploads(uploader, 10 if name == "pypiserver" else UPLOADS)
+        measured = f"p50 {sample.p50 * 1e3:.2f} ms, p99 {sample.p99 * 1e3:.2f} ms"
+        if name == "own":
+            beside = f"one fsync {synced.p50 * 1e3:.2f} ms"
+            table.add(name, measured, beside, budget=f"p50 <= {limit * 1e3:.1f} ms", within=sample.p50 <= limit)
+        else:
+            table.add(name, measured)
+    return table
+
+
+def _time_uploads(uploader: Uploader, count: int) -> Sample:
+    connection = uploader.connect()
+    wheels = [
+        (f"fresh_{number}-1.0.0-py3-none-any.whl", bench_wheel(f"fresh-{number}", "1.0.0")) for number in range(count)
+    ]
+    return repeat(lambda number: _send(uploader, connection, *wheels[number]), count)
+
+
+def _send(uploader: Uploader, connection: http.client.HTTPConnection, filename: str, body: bytes) -> None:
+    uploader.send(connection, filename, body)
+
+
+def _write_synced(path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.write(descriptor, b"x" * 4096)
+    os.fsync(descriptor)
+    os.close(descriptor)
