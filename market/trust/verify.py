@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import InvalidInput, Untrusted
 from market.names import Digest
-from market.pack.archive_read import read_archive
+from market.pack.archive_read import read_archive, refuse_archive
 from market.pack.archive_write import canonical_source
 from market.pack.inspect import Given, inspect_pack
 from market.pack.record import Record, hash_stream, make_record
 from market.pack.wheel import read_wheel
+from market.pack.wheel_record import check_record
+from market.pack.wheel_tree import find_dist_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +85,7 @@ def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = Non
     `stream` must be seekable and stay open as long as the result is used. `given` names what the archive itself doesn't say.
     Raises `Untrusted` where a digest or the structure is wrong and `InvalidInput` where the pack has an error or no version.
     """
-    return _verify(stream, read_archive, given, promise)
+    return _verify(stream, _read_archive, given, promise)
 
 
 def verify_wheel(stream: BinaryIO, file_name: str = "", promise: Promise | None = None) -> VerifiedPack:
@@ -101,7 +103,17 @@ def verify_wheel(stream: BinaryIO, file_name: str = "", promise: Promise | None 
     return _verify(stream, read, Given(), promise)
 
 
-def _verify(stream: BinaryIO, read: Callable[[BinaryIO], Source], given: Given, promise: Promise | None) -> VerifiedPack:
+def _read_archive(stream: BinaryIO) -> Source:
+    """Read an archive; one that holds a wheel's tree is held against its RECORD, as the wheel itself would be."""
+    source = read_archive(stream)
+    if find_dist_info([file.path for file in source.files()]) and (problems := check_record(source)):
+        raise refuse_archive(problems)
+    return source
+
+
+def _verify(
+    stream: BinaryIO, read: Callable[[BinaryIO], Source], given: Given, promise: Promise | None
+) -> VerifiedPack:
     stream.seek(0)
     _, sha256 = hash_stream(stream)
     archive_digest = Digest(f"sha256:{sha256}")
@@ -114,7 +126,9 @@ def _verify(stream: BinaryIO, read: Callable[[BinaryIO], Source], given: Given, 
         given = Given(name=promise.name, version=promise.version.text)
     inspection = inspect_pack(source, given)
     if inspection.pack is None or inspection.archive_blockers:
-        raise InvalidInput("the pack has errors and can't be installed", problems=inspection.archive_blockers or inspection.problems)
+        raise InvalidInput(
+            "the pack has errors and can't be installed", problems=inspection.archive_blockers or inspection.problems
+        )
     version = inspection.pack.version
     if version is None:
         raise InvalidInput(

@@ -12,12 +12,13 @@ import pytest
 
 from market.errors import InvalidInput, Untrusted
 from market.model import Kind
-from market.pack.inspect import inspect_pack
+from market.pack.archive_write import write_archive
+from market.pack.inspect import Given, inspect_pack
 from market.pack.kinds import KINDS
 from market.pack.source import MemorySource
 from market.pack.wheel import is_wheel, read_wheel
 from market.pack.wheel_metadata import parse_requires
-from market.trust.verify import verify_wheel
+from market.trust.verify import verify_archive, verify_wheel
 from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
 from tests.wheels import a_code_wheel, a_python_skill, a_wheel, wheel_files, zip_files
 
@@ -205,3 +206,19 @@ def test_what_a_real_builder_writes_is_a_good_wheel(tmp_path: Path) -> None:
         verified = verify_wheel(stream, path.name)
         assert (verified.name, verified.pack.license, verified.problems) == ("built-pack", "Apache-2.0", ())
         assert sorted(file.path for file in verified.record.files) == sorted(zipfile.ZipFile(path).namelist())
+
+
+def test_an_archive_of_a_wheels_tree_is_held_against_its_record_too() -> None:
+    contents = wheel_files()
+    for changes, is_good in (
+        ({}, True),
+        ({".site/helper.py": b"x = 1"}, True),
+        ({"demo_pack/__init__.py": b"evil = 1"}, False),
+    ):
+        archive = io.BytesIO()
+        write_archive(MemorySource({**contents, **changes}), archive)
+        if is_good:
+            assert verify_archive(archive, Given()).pack.kind == "wheel"
+        else:
+            with pytest.raises(Untrusted, match="isn't what RECORD says"):
+                verify_archive(archive, Given())
