@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -84,3 +85,18 @@ def test_uv_without_a_good_token(served: Served, programs: Programs, dist: Path)
 def test_upload_at_the_address_for_reading_is_said(served: Served, programs: Programs, dist: Path) -> None:
     ran = programs.uv("publish", "--publish-url", served.simple, dist / wheel_name(), token=served.token, expect=2)
     assert "405" in ran.said and "simple" in ran.said.lower()
+
+
+def test_two_servers_over_one_folder_take_a_file_once(served: Served) -> None:
+    """Sixteen uploads of one name at once, of two contents, to two processes: one content wins, and its senders all succeed."""
+    contents = [a_wheel(name="race"), a_wheel(name="race", extra={"text_tools/more.py": b""})]
+
+    def send(number: int) -> requests.Response:
+        url = f"{(served.url, served.closed)[number % 2]}/v1/packs/race/1.0.0/{wheel_name(name='race')}"
+        return requests.put(url, data=contents[number // 2 % 2], headers={"Authorization": f"Bearer {served.token}"}, timeout=60)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(send, range(16)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201] + [409] * 8
+    winner = {answer.json()["archive_digest"] for answer in answers if answer.ok}
+    assert winner == {f"sha256:{digest}" for digest in files_of(served, "race").values()}
