@@ -1,4 +1,4 @@
-"""Wheel packs: the first call, calls in a warm worker, an upgrade, memory, and fifty packs in one host."""
+"""Wheel packs: the first call, calls in a warm worker, an upgrade, memory, fifty packs in one host; and the index beside its peers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import simple_index
 from benchmarks.measure import Sample, Table, process_tree, repeat
 from market.installer.dependencies import DependencyTerms
 from market.installer.receipt import Origin
@@ -79,6 +80,7 @@ def tables() -> Iterator[Table]:
     """Measure everything."""
     yield calls()
     yield fifty()
+    yield from simple_index.tables()
 
 
 def calls() -> Table:
