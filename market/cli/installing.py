@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from market.cli.importing import change_lines
 from market.cli.live import Shown, await_hosts, host_lines
-from market.cli.planning import item_row, plan_row, planned_lines, total_line
+from market.cli.planning import item_row, passed_over_lines, plan_row, planned_lines, total_line
 from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
 from market.installer.prepare import Terms, prepare
@@ -81,11 +81,17 @@ class Installation:
             )
             if self.dry_run or planned.facts
         ]
+        lines += [] if self.dry_run else self.passed_over_lines
         lines += [
             f"{name} requires {requires}, which is not installed: `market install '{requires}'`"
             for name, requires in self.missing
         ]
         return [*lines, total_line(self.plan)] if self.dry_run else [*lines, *host_lines(self.shown, self.root)]
+
+    @property
+    def passed_over_lines(self) -> list[str]:
+        """Why packs stay as they are although there are newer releases."""
+        return [line for planned in self.plan if planned.facts is None for line in passed_over_lines(planned)]
 
     def _change(self, planned: PlannedPack) -> Change | None:
         return next((change for change in self.changes if change.name == planned.name), None)

@@ -12,11 +12,13 @@ from market.client.running_hosts import load_admin_token, load_running_hosts
 from market.client.transport import Dated, RequestsTransport
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from market.cli.market import Market
     from market.client.settings import IndexChoice
     from market.client.transport import Transport
+    from market.installer.receipt import Receipt
 
 
 def open_transport(market: Market, kind: str = "index") -> Transport:
@@ -40,6 +42,23 @@ def open_indexes(market: Market, *, index: str = "", token: str = "") -> Indexes
     return Indexes(
         lambda name: market.settings.indexes_for(name, index, token), lambda choice: open_index(market, choice)
     )
+
+
+def open_indexes_of(market: Market, receipts: Mapping[str, Receipt], *, index: str = "", token: str = "") -> Indexes:
+    """Return for each installed pack the index that it came from, unless a pattern keeps its name elsewhere by now.
+
+    A pack that is new is looked for as by `open_indexes`.
+    """
+    settings = market.settings
+
+    def choose(name: str) -> Sequence[IndexChoice]:
+        origin = receipts[name].origin if name in receipts else None
+        is_kept = any(choice.keeps(name) for choice in settings.indexes)
+        if index or token or is_kept or origin is None or origin.kind != "index":
+            return settings.indexes_for(name, index, token)
+        return (settings.index_at(origin.index),)
+
+    return Indexes(choose, lambda choice: open_index(market, choice))
 
 
 def open_host(market: Market, url: str = "", token: str = "") -> HostClient:

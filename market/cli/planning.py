@@ -61,7 +61,7 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
     """Return one pack of a plan in sentences; `change` is None where nothing was done, `changes` are those of an import."""
     facts, wanted = planned.facts, _required_by(planned)
     if facts is None:
-        return [] if change else [f"would {planned.action} {planned.name} {planned.version}{wanted}"]
+        return [f"would {planned.action} {planned.name} {planned.version}{wanted}", *passed_over_lines(planned)]
     act = change.action if change else f"would {planned.action}"
     old = f" (was {planned.old_version})" if planned.old_version not in ("", planned.version) else ""
     owner = f" by {facts.publisher}" if facts.publisher else ""
@@ -74,7 +74,7 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
         *changes,
         *(f"  widens: {one.text}" for one in planned.widens),
         *_lacking(planned),
-        *_passed_over(planned),
+        *passed_over_lines(planned),
         *files,
     ]
 
@@ -100,7 +100,8 @@ def _lacking(planned: PlannedPack) -> list[str]:
     return [f"  {one.skill} is not eligible here: it needs {one.lack.text}; {one.lack.advice}" for one in planned.lacks]
 
 
-def _passed_over(planned: PlannedPack) -> list[str]:
+def passed_over_lines(planned: PlannedPack) -> list[str]:
+    """Return which newer releases may not be installed, and why."""
     return [
         f"  {planned.name} {one.version} was passed over: {one.why}"
         for one in planned.passed_over[:MAX_SHOWN_PASSED_OVER]

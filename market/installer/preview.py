@@ -100,7 +100,9 @@ def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> 
     candidate = pick.candidate
     text = candidate.version.text
     if candidate.standing is Standing.INSTALLED:
-        return PlannedPack(PlanAction.KEEP, pick.name, text, text, pick.required_by, pick.is_asked_for)
+        return PlannedPack(
+            PlanAction.KEEP, pick.name, text, text, pick.required_by, pick.is_asked_for, passed_over=pick.passed_over
+        )
     facts = _facts_of_arrival(arrival, candidate.release) if arrival else _facts_of_release(indexes, pick.name, text)
     old = _read_old(root, pick.name)
     action = _choose_action(old, candidate.version, facts)

@@ -57,6 +57,10 @@ class PackProvider(AbstractProvider[Wish, Candidate, str]):
             known = self._offers[name] = self._make_offer(name)
         return known
 
+    def known_offer(self, name: str) -> Offer | None:
+        """Return an offer that was needed already; no index is asked."""
+        return self._offers.get(name)
+
     def identify(self, requirement_or_candidate: Wish | Candidate) -> str:
         """Return the pack's name."""
         if isinstance(requirement_or_candidate, Wish):

@@ -136,11 +136,12 @@ def _picks(wishes: Sequence[Wish], result: Result[Wish, Candidate, str], provide
 
 
 def _newer(candidate: Candidate, requirements: Sequence[Requirement], provider: PackProvider) -> tuple[PassedOver, ...]:
-    if candidate.standing is not Standing.INDEX:
+    offer = provider.known_offer(candidate.name)
+    if offer is None or candidate.standing is Standing.GIVEN:
         return ()
     return tuple(
         one
-        for one in provider.offer(candidate.name).passed_over
+        for one in offer.passed_over
         if one.version > candidate.version
         and (candidate.version.is_prerelease or not one.version.is_prerelease)
         and all(_is_open(each, one) for each in requirements)

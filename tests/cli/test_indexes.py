@@ -106,7 +106,7 @@ def test_also_when_an_installed_pack_is_upgraded(both: Both) -> None:
     both.shell.home.config.write_text(CONFIG)
     both.public.add(an_archive("acme-kit", "2.0.0"))
     both.network.requests.clear()
-    both.shell("upgrade")
+    both.shell("upgrade", expect=3)
     assert both.asked("acme-kit") == [WORK]
 
 

@@ -37,7 +37,9 @@ def test_a_young_release_is_passed_over_and_the_answer_says_so(young: Shell) -> 
     out = young("install", "app", "--minimum-release-age", "24h").out
     assert "installed app 1.0.0" in out
     assert "app 1.1.0 was passed over: it was published 5 h ago, and minimum-release-age for safe skills is 24 h" in out
-    assert "installed app" not in young("upgrade", "--minimum-release-age", "6h").out
+    for extra in ([], ["--dry-run"]):
+        out = young("upgrade", "--minimum-release-age", "6h", *extra).out
+        assert "up to date" in out and "app 1.1.0 was passed over: it was published 5 h ago" in out
     assert "upgraded app 1.1.0" in young("upgrade", "--minimum-release-age", "4h").out
 
 

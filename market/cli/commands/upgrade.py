@@ -9,11 +9,10 @@ import click
 from market.cli.command import command, index_options
 from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock
-from market.cli.network import open_index
+from market.cli.network import open_indexes_of
 from market.cli.permit import permit_options
 from market.cli.targeting import open_place, place_options
 from market.cli.terms import make_terms, terms_options
-from market.client.indexes import Indexes
 from market.errors import NotFound
 from market.installer.closure import Order
 from market.installer.pins import load_pins
@@ -24,13 +23,11 @@ from market.resolve.candidates import Prefer
 from market.resolve.provider import Wish
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from market.cli.market import Market
     from market.cli.output import Output
     from market.cli.permit import Permit
     from market.cli.targeting import Place
-    from market.client.settings import IndexChoice
+    from market.client.indexes import Indexes
     from market.installer.receipt import Receipt
     from market.installer.root import Root
 
@@ -66,12 +63,7 @@ def upgrade(
       market upgrade my-pack --dry-run
     """
     into = open_place(market, place, output, create=not permit.dry_run)
-    receipts = load_pack_receipts(into)
-
-    def choose(name: str) -> Sequence[IndexChoice]:
-        return _choose_indexes(market, receipts.get(name), name, index, token)
-
-    indexes = Indexes(choose, lambda choice: open_index(market, choice))
+    indexes = open_indexes_of(market, load_pack_receipts(into), index=index, token=token)
     done = carry_out(
         market,
         output,
@@ -83,7 +75,7 @@ def upgrade(
     )
     follow_lock(market, output, into, [change.name for change in done.changes], None)
     idle = [f"everything in {into.path} that came from an index is up to date"]
-    output.done(done.document, idle if done.is_idle else done.lines)
+    output.done(done.document, [*idle, *done.passed_over_lines] if done.is_idle else done.lines)
 
 
 def _order(root: Root, indexes: Indexes, names: tuple[str, ...], *, follow: bool) -> Order:
@@ -109,17 +101,3 @@ def _wanted(root: Root, names: tuple[str, ...]) -> list[Receipt]:
         return [receipts[name] for name in wanted]
     pins = load_pins(root)
     return [one for one in receipts.values() if one.origin.kind == "index" and one.pack_name not in pins]
-
-
-def _choose_indexes(
-    market: Market, receipt: Receipt | None, name: str, index: str, token: str
-) -> Sequence[IndexChoice]:
-    """Return the index that an installed pack came from, unless a pattern keeps its name elsewhere by now.
-
-    A pack that is new is looked for as by `market install`.
-    """
-    settings = market.settings
-    is_kept = any(choice.keeps(name) for choice in settings.indexes)
-    if index or token or is_kept or receipt is None or receipt.origin.kind != "index":
-        return settings.indexes_for(name, index, token)
-    return (settings.index_at(receipt.origin.index),)
