@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from market.errors import InvalidInput, MarketError
 from market.installer.references import find_leaving
 from market.installer.skill_guide import write_skill_guide
+from market.model import Kind
 from market.names import parse_pack_name
 from market.pack.record import Record, make_record
 from market.pack.source import SourceFile
@@ -41,6 +42,12 @@ def split_pack(verified: VerifiedPack) -> tuple[SkillTree, ...]:
     folder's. That names differ is the transaction's to check.
     """
     pack = verified.pack
+    if python := [skill.name for skill in pack.skills if skill.kind is Kind.PYTHON]:
+        raise InvalidInput(
+            f"{pack.name} can't be installed skill by skill: the code of {', '.join(python)} is in the whole package",
+            why="other programs read folders of text and executables; python skills run in Market's workers",
+            hint="install it into a root of Market (without --target)",
+        )
     problems = [problem for skill in pack.skills for problem in find_leaving(verified.source, skill.folder)]
     if problems:
         raise InvalidInput(

@@ -14,6 +14,7 @@ from market.installer.dependencies import DependencyTerms, make_dependency_terms
 from market.installer.plan import Action
 from market.installer.receipt import Origin
 from market.installer.root import open_root
+from market.installer.skill_tree import split_pack
 from market.installer.wheels import acquire_wheel
 from market.model import SkillClass
 from market.pack.inspect import Given
@@ -160,3 +161,10 @@ def test_pips_settings_stand_in_where_uv_has_none(tmp_path: Path) -> None:
     plain = {key: value for key, value in os.environ.items() if not key.startswith(("UV_", "PIP_"))}
     given = DependencyTerms({**plain, "UV_OFFLINE": "1", "UV_NO_CACHE": "1", "PIP_FIND_LINKS": str(house)})
     assert ".site/helper.py" in acquire(a_code_wheel(requires=("helper",)), given).verified.record.by_path
+
+
+def test_python_skills_can_t_be_installed_one_by_one_for_other_programs(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="the code of echo_py is in the whole package"):
+        split_pack(acquire(a_code_wheel(), terms(tmp_path / "house")).verified)
+    (tree,) = split_pack(acquire(a_wheel(), terms(tmp_path / "house")).verified)
+    assert (tree.name, [file.path for file in tree.record.files]) == ("greeting", ["SKILL.md"])

@@ -182,6 +182,32 @@ def test_a_broken_upgrade_names_the_pack_and_a_good_one_heals_it(bench: Bench) -
     assert bench.call().result == {"echo": {}, "version": "1.2.0"}
 
 
+def test_the_successor_of_a_pack_at_work_has_its_worker_before_the_first_call(bench: Bench) -> None:
+    bench.install(a_code_wheel())
+    assert bench.call().kind is OutcomeKind.OK
+    before = bench.workers.pids()
+    bench.install(a_code_wheel(version="2.0.0"))
+    wait_until(lambda: bench.workers.pids() and not set(bench.workers.pids()) & set(before))
+    assert processes_in(bench.root.tree("demo-pack"))
+    bench.uninstall("demo-pack")
+    bench.install(a_code_wheel())
+    assert not bench.workers.pids(), "nobody has called this one, so nothing of it runs"
+
+
+def test_the_end_of_the_host_ends_a_running_call(tmp_path: Path, bench: Bench) -> None:
+    bench.install(a_code_wheel(LATE, more={"demo_pack/late.py": "VERSION = 1\n"}))
+    go = str(tmp_path / "go")
+    outcomes: list[Outcome] = []
+    call = threading.Thread(target=lambda: outcomes.append(bench.call(params={"wait": go})))
+    call.start()
+    wait_until(lambda: os.path.exists(f"{go}.started"))
+    bench.workers.close()
+    call.join(10)
+    assert outcomes[0].kind is OutcomeKind.FAILED
+    assert "the worker of demo-pack ended in the middle of the call" in outcomes[0].error
+    wait_until(lambda: not processes_in(bench.root.tree("demo-pack")))
+
+
 @pytest.mark.flow
 def test_a_hundred_upgrades_under_load_fail_no_call(tmp_path: Path) -> None:
     bench = Bench(tmp_path, processes=2)
