@@ -163,12 +163,24 @@ def test_a_list_is_no_front_matter_and_an_empty_one_has_no_fields() -> None:
     assert parse_front_matter(b"---\n# only a comment\n---\nx\n").problems == ()
 
 
+NULLS = ("~", "null", "Null", "NULL")
+"""What YAML reads as no value. The guide's parser then says that the field is missing; other spellings are text."""
+
+
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\ufeff\ufffe\uffff\u2028\u2029\x85"), min_size=1, max_size=60))
 def test_any_description_is_kept_whole_or_something_is_said(text: str) -> None:
     matter = parse(f"description: {text}")
     value = matter.fields.get("description")
     is_kept = isinstance(value, str) and " ".join(value.split()) == " ".join(text.split())
-    assert is_kept or matter.problems or text.strip()[:1] in "'\"[{&!|>#~" or text.strip() == "null" or text.strip(" ").startswith("#") or " #" in text
+    is_null = text.strip() in NULLS
+    assert is_kept or is_null or matter.problems or text.strip()[:1] in "'\"[{&!|>#" or text.strip(" ").startswith("#") or " #" in text
+
+
+@pytest.mark.parametrize("value", NULLS)
+def test_a_null_is_no_text_and_a_quoted_one_is(value: str) -> None:
+    assert parse(f"description: {value}").fields["description"] is None
+    assert parse(f"description: '{value}'").fields["description"] == value
+    assert parse("description: nULL").fields["description"] == "nULL"
 
 
 @given(st.binary(max_size=300))
