@@ -63,6 +63,11 @@ class InlineReader:
             raise known_failure(error) or error from error
         return None if row is None else Document(row[1], row[0].encode())
 
+    def stamp(self) -> int:
+        """Return a number that changes with every commit of anybody: what was made under it is still true while it stands."""
+        with sql_failures():
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
     def file_size(self, digest: str, filename: str) -> int | None:
         """Return the size in bytes of a file that may be downloaded, or None where there is none of this name and digest."""
         with sql_failures():

@@ -220,7 +220,7 @@ def test_quarantined_release_is_neither_listed_nor_served(index: AnIndex) -> Non
     body = page(index)
     assert ([file["filename"] for file in body["files"]], body["versions"]) == ([wheel_name(version="1.1.0")], ["1.1.0"])
     assert body["project-status"] == {"status": "active"}
-    assert index.get(url).status == 404
+    assert index.get(url).status == index.get(f"{url}.metadata").status == 404
     assert upload(index, a_wheel(extra={"text_tools/x.py": b""}), wheel_name(tag="cp311-none-any")).status == 409
 
 

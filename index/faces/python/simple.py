@@ -39,6 +39,7 @@ class SimpleRoute:
     def __init__(self, parts: Parts, access: Access) -> None:
         self._parts = parts
         self._access = access
+        self._lists: dict[bytes, tuple[int, Document]] = {}
 
     def ready(self, scope: Scope) -> tuple[Message, Message] | None:
         """Return the answer to a read without a token of a page that is there, or None: then it goes the whole way."""
@@ -68,9 +69,16 @@ class SimpleRoute:
         return None if page is None else Document(page.body, page.etag, media_type)
 
     async def _list(self, media_type: bytes) -> Document:
+        """Return the list of projects. It is made when asked and kept until something is written: no installer asks for it."""
+        stamp = self._parts.reader.stamp()
+        kept = self._lists.get(media_type)
+        if kept is not None and kept[0] == stamp:
+            return kept[1]
         names = await self._parts.lanes.read(list_projects, self._parts.database)
         body = (make_json_list if media_type is JSON_TYPE else make_html_list)(names)
-        return Document(body, make_etag(body), media_type)
+        made = Document(body, make_etag(body), media_type)
+        self._lists[media_type] = (stamp, made)
+        return made
 
 
 class FileRoute:
@@ -84,30 +92,26 @@ class FileRoute:
         """Answer with the file."""
         _check_method(scope)
         self._access.check_read(scope)
-        path = scope["path"]
-        match = _FILE.fullmatch(path)
+        match = _FILE.fullmatch(scope["path"])
         if match is None:
             raise _no_file()
-        if path.endswith(METADATA_SUFFIX):
-            await self._send_metadata(scope, send, path)
+        digest, name = Digest(f"sha256:{match[1]}"), match[2].removesuffix(METADATA_SUFFIX)
+        size = self._parts.reader.file_size(digest, name)
+        if size is None:
+            raise _no_file()
+        if name == match[2]:
+            kind = FILE_TYPES.get(name[name.rfind(".") :], b"application/octet-stream")
+            served = ServedFile(self._parts.blobs.path_of(digest), size, b'"%b"' % match[1].encode(), kind)
+            await send_file(scope, send, served)
         else:
-            await self._send_file(scope, send, match[1], match[2])
+            await self._send_metadata(scope, send)
 
-    async def _send_metadata(self, scope: Scope, send: Send, path: str) -> None:
-        document = self._parts.reader.document(path)
+    async def _send_metadata(self, scope: Scope, send: Send) -> None:
+        document = self._parts.reader.document(scope["path"])
         if document is None:
             raise _no_file()
         kept = Document(document.body, document.etag, METADATA_TYPE)
         await send_document(scope, send, kept, cache_control=IMMUTABLE)
-
-    async def _send_file(self, scope: Scope, send: Send, hexadecimal: str, filename: str) -> None:
-        size = self._parts.reader.file_size(f"sha256:{hexadecimal}", filename)
-        if size is None:
-            raise _no_file()
-        media_type = FILE_TYPES.get(filename[filename.rfind(".") :], b"application/octet-stream")
-        etag = b'"%b"' % hexadecimal.encode()
-        served = ServedFile(self._parts.blobs.path_of(Digest(f"sha256:{hexadecimal}")), size, etag, media_type)
-        await send_file(scope, send, served)
 
 
 def _find_place(path: str) -> str:
