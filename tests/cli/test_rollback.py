@@ -30,6 +30,7 @@ def test_rollback_needs_no_network_and_says_from_what_to_what(shell: Shell) -> N
 
 def test_a_rollback_to_what_is_not_kept_says_what_is(shell: Shell) -> None:
     shell("rollback", "--root", ".", expect=3)
+    assert shell.everything() == {}
     publish(shell)
     shell("install", "my-pack")
     error = shell("rollback", "my-pack", "--json", expect=3).error

@@ -53,6 +53,8 @@ def rollback(
     if version and len(names) != 1:
         raise InvalidInput("--to needs one pack", hint="name the pack whose version this is")
     into = writable_root(market, root, output, create=False)
+    if not into.state.is_dir():
+        raise NotFound(f"nothing is installed in {into.path}", hint="see what is: market list")
     if dry_run:
         report_changes(market, output, into, _plan(into, _chosen(into, names), version), dry_run=True)
         return
@@ -66,6 +68,7 @@ def rollback(
 
 
 def _chosen(root: Root, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the named packs, or those that were changed last. Where nothing was ever installed, nothing is written either."""
     chosen = tuple(str(parse_pack_name(name)) for name in names) or find_last_changed(root)
     if not chosen:
         raise NotFound(f"nothing is installed in {root.path}", hint="see what is: market list")
