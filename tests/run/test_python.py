@@ -139,6 +139,7 @@ def test_a_traceback_names_the_packs_own_files(tmp_path: Path, executor: PythonE
     [
         ("import os\ndef echo_py():\n    print('going')\n    os._exit(7)\n", "ended in the middle of the call: it exited with code 7\nstderr: going"),
         ("import os\ndef echo_py():\n    os.kill(os.getpid(), 11)\n", "it was killed by signal 11"),
+        ("import os\ndef echo_py():\n    os.kill(os.getppid(), 9)\n    import time\n    time.sleep(30)\n", "it was killed by signal 9"),
         ("import os\ndef echo_py():\n    os.closerange(3, 50)\n    return 1\n", "ended in the middle of the call"),
         ("import os\ndef echo_py():\n    for n in range(3, 50):\n        try:\n            os.write(n, b'{}\\n')\n        except OSError:\n            pass\n",
          "it answered something else than the protocol"),
