@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Iterator, Mapping
 
 
@@ -45,8 +46,10 @@ class Server:
 
 
 @contextmanager
-def serve(answer: Callable[[Asked], Answer], host: str = "127.0.0.1") -> Iterator[Server]:
-    """Serve until the block ends."""
+def serve(
+    answer: Callable[[Asked], Answer], host: str = "127.0.0.1", *, tls: ssl.SSLContext | None = None
+) -> Iterator[Server]:
+    """Serve until the block ends, over TLS where its context is given."""
     server: Server
 
     class _Answering(BaseHTTPRequestHandler):
@@ -71,7 +74,10 @@ def serve(answer: Callable[[Asked], Answer], host: str = "127.0.0.1") -> Iterato
 
     http = ThreadingHTTPServer((host, 0), _Answering)
     http.daemon_threads = True
-    server = Server(f"http://{host}:{http.server_port}")
+    if tls is not None:
+        http.socket = tls.wrap_socket(http.socket, server_side=True, do_handshake_on_connect=False)
+        http.handle_error = lambda *_: None  # type: ignore[method-assign] # a client that doesn't trust us hangs up
+    server = Server(f"{'https' if tls else 'http'}://{host}:{http.server_port}")
     thread = threading.Thread(target=http.serve_forever, args=(0.02,))
     thread.start()
     try:
