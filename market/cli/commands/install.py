@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from market.cli.output import Output
     from market.cli.permit import Permit
     from market.cli.targeting import Place
+    from market.installer.root import Root
+    from market.pack.inspect import Given
 
 
 @command("install")
@@ -76,15 +78,8 @@ def install(
       market install my-pack --target claude
       market install --locked
     """
-    if not (targets or locked):
-        raise InvalidInput("Missing argument 'REQUIREMENT|FOLDER|ARCHIVE...'.", hint="see `market install --help`")
-    if (name or version) and len(targets) > 1:
-        raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
-    given = parse_given(name, version)
-    otherwise = locked_root(market, lock) if locked else ""
-    into = open_place(market, place, output, create=not permit.dry_run, otherwise=otherwise)
-    if locked and not permit.dry_run:
-        give_locked_layout(into, lock)
+    given = _parse_given(targets, name, version, locked=locked)
+    into = _open_root(market, output, place, lock, locked=locked, create=not permit.dry_run)
     indexes = open_indexes(market, index=index, token=token)
     terms = make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps)
     check = partial(check_unlocked, lock) if frozen else None
@@ -102,3 +97,20 @@ def install(
     if not (locked or frozen):
         follow_lock(market, output, into, [change.name for change in done.changes], lock)
     output.done(done.document, done.lines)
+
+
+def _parse_given(targets: tuple[str, ...], name: str, version: str, *, locked: bool) -> Given:
+    if not (targets or locked):
+        raise InvalidInput("Missing argument 'REQUIREMENT|FOLDER|ARCHIVE...'.", hint="see `market install --help`")
+    if (name or version) and len(targets) > 1:
+        raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
+    return parse_given(name, version)
+
+
+def _open_root(market: Market, output: Output, place: Place, lock: str | None, *, locked: bool, create: bool) -> Root:
+    """Return the root that is meant; with `--locked` it is the one of the lock file, in that file's layout."""
+    otherwise = locked_root(market, lock) if locked else ""
+    into = open_place(market, place, output, create=create, otherwise=otherwise)
+    if locked and create:
+        give_locked_layout(into, lock)
+    return into
