@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +23,8 @@ def command(name: str) -> Callable[[Callable[..., int | None]], click.Command]:
         @functools.wraps(function)
         def run(as_json: bool, quiet: bool, **values: Any) -> int:
             market = click.get_current_context().find_object(Market) or open_market()
-            return function(market, Output(as_json, quiet), **values) or 0
+            output = Output(as_json, quiet)
+            return function(replace(market, observe=output.observe), output, **values) or 0
 
         made = click.command(name, help=format_help(function.__doc__ or ""))(run)
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document on stdout."))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from market.cli.importing import change_lines
 from market.cli.live import Shown, await_hosts, host_lines
-from market.cli.planning import item_row, passed_over_lines, plan_row, planned_lines, total_line
+from market.cli.planning import brief_line, item_row, passed_over_lines, plan_row, planned_lines, total_line
 from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
 from market.installer.prepare import Terms, prepare
@@ -41,6 +42,7 @@ class Installation:
     missing: tuple[tuple[str, str], ...]
     shown: tuple[Shown, ...]
     dry_run: bool = False
+    seconds: float = 0.0
 
     @property
     def is_idle(self) -> bool:
@@ -65,6 +67,7 @@ class Installation:
             ],
             "missing_requires": [{"name": name, "requires": requires} for name, requires in self.missing],
             "hosts": [one.document for one in self.shown],
+            "seconds": round(self.seconds, 3),
         }
 
     @property
@@ -86,7 +89,9 @@ class Installation:
             f"{name} requires {requires}, which is not installed: `market install '{requires}'`"
             for name, requires in self.missing
         ]
-        return [*lines, total_line(self.plan)] if self.dry_run else [*lines, *host_lines(self.shown, self.root)]
+        if self.dry_run:
+            return [*lines, total_line(self.plan)]
+        return [*lines, *host_lines(self.shown, self.root), f"done in {self.seconds:.2f} s"]
 
     @property
     def passed_over_lines(self) -> list[str]:
@@ -127,6 +132,7 @@ def carry_out(
                 ready = prepare(root, indexes, order, terms, market.now())
                 if permit.check is not None:
                     permit.check(ready.arrivals)
+            _show_plan(output, root, ready.plan)
             with output.progress(f"installing into {root.path}"):
                 changes = install_packs(
                     locked,
@@ -138,7 +144,16 @@ def carry_out(
         shown = await_hosts(market, root, [(change.name, change.new_version) for change in changes])
         required = [(pick.name, pick.candidate.requires) for pick in ready.picks]
         missing = _missing_requires(root, order, required)
-        return Installation(root, ready.plan, ready.arrivals, changes, missing, shown)
+        seconds = time.monotonic() - market.started
+        return Installation(root, ready.plan, ready.arrivals, changes, missing, shown, seconds=seconds)
+
+
+def _show_plan(output: Output, root: Root, plan: Sequence[PlannedPack]) -> None:
+    """Say what is about to be done: an event for programs; for people on a terminal, where they can still interrupt."""
+    output.event("plan", root=str(root.path), items=[plan_row(planned) for planned in plan])
+    if output.is_watched:
+        for line in (*(brief_line(planned) for planned in plan), total_line(plan)):
+            output.remark(line)
 
 
 def _missing_requires(

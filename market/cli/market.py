@@ -6,9 +6,11 @@ What needs the network is in `market.cli.network`, so that commands without it n
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from market.client.settings import load_settings
@@ -36,6 +38,8 @@ class Market:
     index_transport: Transport | None = None
     host_transport: Transport | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    observe: Callable[[str, int, int], None] | None = None
+    started: float = field(default_factory=time.monotonic)
     plugin_entries: tuple[PluginEntry, ...] | None = None
 
     @cached_property
@@ -46,4 +50,15 @@ class Market:
 
 def open_market(environ: Mapping[str, str] = os.environ) -> Market:
     """Return the market of the environment's user. Nothing is created on disk."""
-    return Market(load_home(environ), environ)
+    return Market(load_home(environ), environ, started=process_start())
+
+
+def process_start() -> float:
+    """Return when this process began, on the monotonic clock; what the interpreter did before counts, since people wait for it."""
+    try:
+        ticks = int(
+            Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
+        )
+        return time.monotonic() - max(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), 0.0)
+    except (OSError, ValueError, IndexError):
+        return time.monotonic()

@@ -28,7 +28,8 @@ def open_transport(market: Market, kind: str = "index") -> Transport:
 
 def open_index(market: Market, choice: IndexChoice) -> IndexClient:
     """Return a client of the chosen index."""
-    return IndexClient(open_transport(market), choice.url, choice.token, cache=ArchiveCache(market.home.archives))
+    cache = ArchiveCache(market.home.archives)
+    return IndexClient(open_transport(market), choice.url, choice.token, cache=cache, observe=market.observe)
 
 
 def read_clock(market: Market, url: str) -> datetime | None:

@@ -79,6 +79,13 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
     ]
 
 
+def brief_line(planned: PlannedPack) -> str:
+    """Return one pack of a plan before it is carried out, short."""
+    versions = " -> ".join(dict.fromkeys(version for version in (planned.old_version, planned.version) if version))
+    size = f" {_sizes(planned.facts)}" if planned.facts else ""
+    return f"  {planned.action} {planned.name} {versions}{size}{_required_by(planned)}"
+
+
 def total_line(plan: Sequence[PlannedPack]) -> str:
     """Return what a plan comes to, in one line."""
     counts = [(action, sum(one.action is action for one in plan)) for action in PlanAction]

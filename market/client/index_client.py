@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 from urllib.parse import quote, urlencode, urljoin
 
 from market.client import wire
 from market.client.limits import MAX_ARCHIVE_BYTES, MAX_LIST_PAGES
 from market.client.origins import origin_of, parse_server_url
+from market.client.watched import WatchedFile
 from market.errors import NotFound, Unavailable, Untrusted
 from market.names import parse_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from market.client.cache import ArchiveCache
     from market.client.transport import Transport
@@ -21,14 +22,26 @@ T = TypeVar("T")
 
 
 class IndexClient:
-    """One index with the token for it. The token is sent to the index's own origin only."""
+    """One index with the token for it. The token is sent to the index's own origin only.
 
-    def __init__(self, transport: Transport, url: str, token: str = "", *, cache: ArchiveCache) -> None:
+    `observe` is told of each download: what, the bytes so far, the bytes in all.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        url: str,
+        token: str = "",
+        *,
+        cache: ArchiveCache,
+        observe: Callable[[str, int, int], None] | None = None,
+    ) -> None:
         self.url = parse_server_url(url)
         self.has_token = bool(token)
         self._transport = transport
         self._token = token
         self._cache = cache
+        self._observe = observe
 
     def pack(self, name: str) -> wire.PackDocument:
         """Return the document of a pack; raises `NotFound` with a hint where the index doesn't know it."""
@@ -88,9 +101,18 @@ class IndexClient:
                 f"the index names {link.url!r} as the place of an archive", hint="tell the index's operator"
             )
         token = self._token if origin_of(url) == origin_of(self.url) else ""
+        what = f"{release.name} {release.version}"
         return self._cache.fetch(
-            parse_digest(link.digest), link.size, lambda out: self._transport.download(url, token, out, link.size)
+            parse_digest(link.digest), link.size, lambda out: self._download(url, token, out, link.size, what)
         )
+
+    def _download(self, url: str, token: str, out: BinaryIO, size: int, what: str) -> int:
+        observe = self._observe
+        if observe is None:
+            return self._transport.download(url, token, out, size)
+        observe(what, 0, size)
+        watched = WatchedFile(out, lambda done: observe(what, done, size))
+        return self._transport.download(url, token, cast("BinaryIO", watched), size)
 
     def _get(self, shape: type[T], path: str) -> T:
         url = self.url + path

@@ -66,7 +66,12 @@ def note_place(path: Path) -> tuple[RootNote, ...]:
 
 
 def _is_root(path: Path) -> bool:
-    return Path(path, RECEIPTS).is_dir()
+    """Whether something is installed there; state without receipts is what a command left that found nothing."""
+    try:
+        with os.scandir(Path(path, RECEIPTS)) as entries:
+            return any(entries)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return False
 
 
 def _folders(path: Path) -> list[Path]:
