@@ -24,7 +24,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     """A certificate for 127.0.0.1 that is its own authority, and its key."""
     pem, key = tmp_path / "ca.pem", tmp_path / "key.pem"
     subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    request = "openssl req -x509 -newkey rsa:2048 -nodes -days 2".split()
+    request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
     command = [*request, *subject, "-out", str(pem), "-keyout", str(key)]
     subprocess.run(command, check=True, capture_output=True)
     return pem, key
