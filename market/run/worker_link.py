@@ -114,7 +114,7 @@ class Worker:
         self._drain_stderr(rest=True)
         for name in ("_requests", "_replies", "_errors"):
             self._close(name)
-        return _SIGNAL_BASE - code if code > _SIGNAL_BASE else code
+        return _plain_code(code)
 
     def describe_end(self) -> str:
         """Wait for the process that just closed its pipes, and say how it ended."""
@@ -122,9 +122,8 @@ class Worker:
             code = self._process.wait(limits.WORKER_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             return "it closed its pipes"
-        return (
-            f"it was killed by signal {code - _SIGNAL_BASE}" if code > _SIGNAL_BASE else f"it exited with code {code}"
-        )
+        code = _plain_code(code)
+        return f"it was killed by signal {-code}" if code < 0 else f"it exited with code {code}"
 
     def _start(self, pack_fd: int) -> None:
         requests, self._requests = os.pipe()
@@ -223,6 +222,11 @@ class Worker:
             setattr(self, name, -1)
         if descriptor >= 0:
             os.close(descriptor)
+
+
+def _plain_code(code: int) -> int:
+    """Return an exit code, a signal as its negative number: the keeper says it as a shell does, unless it was killed itself."""
+    return _SIGNAL_BASE - code if code > _SIGNAL_BASE else code
 
 
 def _parse_header(line: bytes) -> dict[str, Any]:
