@@ -8,9 +8,9 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from market.errors import InvalidInput, NotFound
+from market.run.limits import MAX_ARGS_BYTES
 
 ARCHIVE_SUFFIXES = (".whl", ".zip", ".skill", ".tar.gz", ".tgz", ".tar")
-MAX_ARGS_BYTES = 16 * 1024 * 1024
 
 
 def is_path(text: str) -> bool:
@@ -80,7 +80,7 @@ def _load_text(file: str) -> str:
         ) from None
     if len(content) > MAX_ARGS_BYTES:
         raise InvalidInput(
-            f"the arguments in {file} are larger than {MAX_ARGS_BYTES} bytes", hint="pass a path or URL instead"
+            f"the arguments in {file} are larger than {MAX_ARGS_BYTES} bytes", hint="pass a path or a URL in place of the content"
         )
     try:
         return content.decode()

@@ -22,7 +22,7 @@ from market.host.skill_json import dump_skill
 from market.host.skills_api import find_skill
 from market.model import Call, OutcomeKind
 from market.run.gate import decide
-from market.web.bodies import receive_bytes
+from market.web.bodies import MAX_SMALL_BODY_BYTES, receive_bytes
 from market.web.documents import IMMUTABLE, NO_CACHE, Document, make_etag
 from market.web.markdown import render_markdown
 
@@ -84,7 +84,8 @@ class _Faces:
     async def sign_in(self, request: Request) -> Response:
         """Sign in with a token of this host."""
         check_same_origin(request.method, request.headers)
-        form = await self._form(request)
+        # Anyone may send this one, and a token is short.
+        form = await self._form(request, MAX_SMALL_BODY_BYTES)
         following = _local(form.get("next", ""))
         try:
             caller = self._parts.accounts.authenticate(form.get("token", "").strip())
@@ -122,7 +123,7 @@ class _Faces:
         """Run the skill with what the form says and show what came of it."""
         identified = identify(request, self._parts)
         live = await find_skill(self._parts, request.path_params["key"])
-        sent = await self._form(request)
+        sent = await self._form(request, self._parts.settings.max_body_bytes)
         outcome, error = None, ""
         try:
             arguments = read_arguments(live.skill.command.schema if live.skill.command else {}, sent)
@@ -168,8 +169,8 @@ class _Faces:
         except Unauthenticated:
             return None
 
-    async def _form(self, request: Request) -> dict[str, str]:
-        data = await receive_bytes(request.scope, request.receive, limit_bytes=self._parts.settings.max_body_bytes)
+    async def _form(self, request: Request, limit_bytes: int) -> dict[str, str]:
+        data = await receive_bytes(request.scope, request.receive, limit_bytes=limit_bytes)
         try:
             return dict(parse_qsl(data.decode(), keep_blank_values=True, max_num_fields=1000))
         except ValueError as error:

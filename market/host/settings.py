@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from market.disk.failures import disk_failures
 from market.errors import InvalidInput
-from market.run.limits import WORKER_IDLE_SECONDS, WORKER_PROCESSES
+from market.run.limits import MAX_ARGS_BYTES, WORKER_IDLE_SECONDS, WORKER_PROCESSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,8 @@ class HostSettings:
     execution_threads: int = 16
     worker_processes: int = WORKER_PROCESSES
     worker_idle_seconds: float = WORKER_IDLE_SECONDS
-    max_body_bytes: int = 1 << 20
+    # A call's arguments come in one body: whoever may run a skill here may pass it as much as the command line does.
+    max_body_bytes: int = MAX_ARGS_BYTES
     max_upload_bytes: int = 64 << 20
     log_level: str = "INFO"
     skipped_roots: tuple[str, ...] = ()

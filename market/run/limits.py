@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-MAX_ARGS_BYTES = 1 << 20
+# As much as a skill may print. Arguments go by stdin, which has no limit of its own; this one bounds what a call holds in memory,
+# and the audit log keeps no more than MAX_AUDIT_TEXT_BYTES of it.
+MAX_ARGS_BYTES = 16 << 20
 MAX_STDOUT_BYTES = 16 << 20
 STDERR_TAIL_BYTES = 16 << 10
 

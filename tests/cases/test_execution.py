@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from market.run.limits import MAX_ARGS_BYTES
 from tests.cases.road import short
 from tests.factories import a_skill_json
 
@@ -171,19 +171,19 @@ def test_stdout_50mb_on_the_other_stream(road: Road) -> None:
 )
 def test_stdin_not_read(road: Road, name: str, body: str, result: object) -> None:
     path = a_command(road, name, "#!/bin/sh\n" + body, timeout=10)
-    road.put("args.json", json.dumps({"blob": "x" * 1_000_000}))
+    road.put("args.json", json.dumps({"blob": "x" * (4 << 20)}))
     ran = road.shell("run", path, "--args-file", "args.json", "--json", expect=None).json
     if result is not None:
         assert ran["result"] == result
     else:
         assert (ran["kind"], ran["exit_code"]) == ("failed", 3)
         assert "license expired" in ran["stderr"] and "Broken pipe" not in ran["error"]
-    assert Path(road.folder, name, "run.sh").exists()
+    assert road.shell("audit", "--json").json["items"][0]["outcome"] == ran["kind"]
     assert road.shell("run", a_command(road, "after", "#!/bin/sh\ncat\n"), "--args", '{"a": 1}').json == {"a": 1}
 
 
 def test_stdin_not_read_more_than_is_passed_to_any_skill(road: Road) -> None:
     path = a_command(road, "ignores", "#!/bin/sh\necho '{}'\n")
-    road.put("args.json", json.dumps({"blob": "x" * (4 << 20)}))
+    road.put("args.json", json.dumps({"blob": "x" * (MAX_ARGS_BYTES - 10)}))
     error = road.shell("run", path, "--args-file", "args.json", "--json", expect=2).error
-    assert "1048576" in error["message"] and "a path or a URL" in error["message"]
+    assert str(MAX_ARGS_BYTES) in error["message"] and "a path or a URL" in error["hint"]

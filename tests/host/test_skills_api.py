@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from market.run.limits import MAX_ARGS_BYTES
 from tests.registry.trees import a_command_folder, write_tree
 
 if TYPE_CHECKING:
@@ -146,9 +147,14 @@ def test_nothing_is_told_to_strangers(host: HostUnderTest, path: str) -> None:
 def test_bodies_are_bounded_and_read_strictly(host: HostUnderTest) -> None:
     assert host.ask("POST", "/v1/skills/look/execute", data=b"{").status_code == 422
     assert host.ask("POST", "/v1/skills/look/execute", data=b"[" * 100_000).status_code == 422
-    assert host.ask("POST", "/v1/skills/look/execute", data=b" " * (2 << 20)).status_code == 413
+    assert host.ask("POST", "/v1/skills/look/execute", data=b" " * (MAX_ARGS_BYTES + 1)).status_code == 413
     assert host.ask("PUT", "/v1/skills/look/execute", json={}).status_code == 405
     assert host.ask("GET", "/v1/nothing").status_code == 404
+
+
+def test_four_megabytes_of_arguments_arrive(host: HostUnderTest) -> None:
+    answer = host.execute("look", {"path": "x" * (4 << 20)}).json()
+    assert answer["kind"] == "ok" and len(answer["result"]["path"]) == 4 << 20
 
 
 def test_health_is_open_and_says_the_process(host: HostUnderTest) -> None:
