@@ -72,6 +72,17 @@ def acquire_closure(
     return tuple(arrival for arrival in arrivals if arrival is not None)
 
 
+def find_unmet_after(root: Root, removed: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return which packs that stay require one of those that go, as (name, requirement)."""
+    return tuple(
+        (str(name), str(required))
+        for name, receipt in load_pack_receipts(root).items()
+        if name not in removed
+        for required in load_requires(root, receipt.name)
+        if required.name in removed
+    )
+
+
 def _check_given(given: Sequence[Arrival]) -> None:
     names = [arrival.verified.name for arrival in given]
     twice = sorted({name for name in names if names.count(name) > 1})

@@ -176,3 +176,13 @@ def test_an_index_that_answers_with_another_pack_is_not_believed(shell: Shell) -
     evil = shell.index.get_json("http://index.test/v1/packs/evil/index.json")
     shell.index.change_answer = lambda path, value: evil if path.startswith("/v1/packs/app/") else value
     assert "answers with 'evil'" in shell("install", "app", expect=5).err
+
+
+def test_an_uninstall_says_who_still_requires_it(shell: Shell) -> None:
+    publish(shell, "kit")
+    publish(shell, "app", "1.0.0", "kit>=1")
+    shell("install", "app")
+    assert "app requires kit>=1, which would be gone" in shell("uninstall", "kit", "--dry-run").err
+    ran = shell("uninstall", "kit", "--json")
+    assert ran.json["missing_requires"] == [{"name": "app", "requires": "kit>=1"}] and "is gone" in ran.err
+    assert shell("uninstall", "app", "--json").json["missing_requires"] == []

@@ -14,6 +14,7 @@ from market.cli.plugged import open_guard
 from market.cli.roots import find_installed, root_option
 from market.cli.targeting import Place, target_options
 from market.errors import InvalidInput
+from market.installer.closure import find_unmet_after
 from market.installer.root import open_root
 from market.installer.transaction import lock_root, uninstall_packs
 from market.names import parse_pack_name
@@ -60,6 +61,7 @@ def uninstall(
             hint="uninstall them root by root, with --root",
         )
     root = open_root(places.pop(), create=False)
+    missing = find_unmet_after(root, [str(installed.name) for installed in found])
     changes: tuple[Change, ...] = ()
     shown: tuple[Shown, ...] = ()
     if not dry_run:
@@ -73,8 +75,11 @@ def uninstall(
         "items": [_document(one) for one in changes]
         if changes
         else [{"name": one.name, "action": "would remove"} for one in found],
+        "missing_requires": [{"name": name, "requires": requires} for name, requires in missing],
         "hosts": [one.document for one in shown],
     }
+    for name, requires in missing:
+        output.remark(f"{name} requires {requires}, which {'would be' if dry_run else 'is'} gone")
     planned = [f"would remove {one.name} from {root.path}" for one in found]
     output.done(document, planned if dry_run else [*(_line(one, root) for one in changes), *host_lines(shown, root)])
 
