@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from market.model import Kind, SkillClass
+from market.model import SkillClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,11 +60,6 @@ def write_skill_guide(pack: PackName, version: Version, folder: str, skill: Skil
         "",
         _CLASSES[skill.skill_class],
     ]
-    if skill.kind is Kind.PYTHON:
-        body += [
-            "",
-            f"Its code runs in a worker of Market: the pack must be installed there too (`market install {pack}`).",
-        ]
     return "\n".join([*head, "", *body, "", *_schema_lines(schema)]).encode()
 
 
