@@ -11,21 +11,17 @@ from market.cli.building import build_folder
 from market.cli.fetching import fetch_address, is_address
 from market.cli.git_source import fetch_from_git
 from market.cli.importing import open_archive
-from market.cli.targets import existing_path, folder_hint, is_path
+from market.cli.targets import existing_path
 from market.client.git_address import is_git
 from market.disk.failures import disk_failures
 from market.disk.foreign import open_canonical
-from market.errors import MarketError, NotFound, Unavailable
 from market.installer.acquire import acquire_archive, acquire_imported
-from market.installer.closure import Order, order_newest
 from market.installer.receipt import Origin
 from market.installer.wheels import acquire_wheel
-from market.names import parse_requirement
 from market.pack.inspect import Given
 from market.pack.wheel import WHEEL_SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from contextlib import ExitStack
     from pathlib import Path
 
@@ -35,22 +31,6 @@ if TYPE_CHECKING:
     from market.installer.transaction import Arrival
 
 URL_KIND = "url"
-
-
-def read_order(
-    market: Market,
-    stack: ExitStack,
-    targets: Sequence[str],
-    given: Given,
-    *,
-    follow: bool,
-    dependencies: DependencyTerms,
-) -> Order:
-    """Return the order that targets make. `given` is for folders and archives, so with it a target is a path or an address."""
-    on_disk = [target for target in targets if is_path(target) or given.name or given.version]
-    requirements = [parse_requirement(target) for target in targets if target not in on_disk]
-    arrivals = [fetch_arrival(market, stack, target, given, dependencies) for target in dict.fromkeys(on_disk)]
-    return order_newest(requirements, arrivals, follow=follow)
 
 
 def fetch_arrival(
@@ -74,15 +54,6 @@ def _from_elsewhere(fetched: Fetched, stack: ExitStack, given: Given, dependenci
     if name.endswith(WHEEL_SUFFIX):
         return acquire_wheel(fetched.stream, name, origin, dependencies, given=given)
     return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
-
-
-def add_folder_hint(error: MarketError, targets: Sequence[str]) -> MarketError:
-    """Return the error with a hint where a bare name was looked up in vain and a folder of that name lies here."""
-    is_of_target = "wants" not in error.details  # else it is about something that a target requires
-    if isinstance(error, NotFound | Unavailable) and is_of_target:
-        hints = (error.hint, *(folder_hint(target) for target in targets if not is_path(target)))
-        error.hint = "; ".join(hint for hint in hints if hint)
-    return error
 
 
 def _from_disk(stack: ExitStack, path: Path, given: Given) -> Arrival:

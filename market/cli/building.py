@@ -14,10 +14,8 @@ from market.cli.allowed_secrets import review_source
 from market.disk.failures import disk_failures
 from market.disk.walk import open_folder
 from market.errors import InvalidInput, Severity
-from market.names import parse_pack_name, parse_version
 from market.pack.archive_read import read_archive
 from market.pack.build import archive_pack
-from market.pack.inspect import Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from market.errors import Problem
     from market.model import Pack
     from market.pack.build import Built
+    from market.pack.inspect import Given
 
 SPOOL_BYTES = 8 * 1024 * 1024
 
@@ -52,11 +51,6 @@ class Draft:
         return [
             {"path": file.path, "size": file.size, "executable": file.executable} for file in self.built.record.files
         ]
-
-
-def parse_given(name: str, version: str) -> Given:
-    """Return `--name` and `--version` as checked values; empty ones mean that the pack says it itself."""
-    return Given(name=parse_pack_name(name) if name else "", version=parse_version(version).text if version else "")
 
 
 @contextmanager

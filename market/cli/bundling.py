@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from market.cli.arriving import add_folder_hint, read_order
 from market.cli.network import open_indexes
+from market.cli.ordering import add_folder_hint, read_order
 from market.cli.roots import find_installed
 from market.errors import MarketError, NotFound
 from market.installer.archives import open_kept

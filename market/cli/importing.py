@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from market.disk.foreign import Canonical
-    from market.errors import Problem
     from market.pack.inspect import Given
 
 
@@ -40,8 +39,3 @@ def import_draft(path: Path, given: Given) -> Iterator[Draft]:
             raise AssertionError("an import has always been built")
         problems = (*archive.changes, *archive.built.problems)
         yield Draft(path, archive.built, archive.stream, (), problems)
-
-
-def change_lines(changes: tuple[Problem, ...]) -> list[str]:
-    """Return one line for each thing that was changed."""
-    return [f"  changed: {change.text} ({change.reason})" for change in changes]

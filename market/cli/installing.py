@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from market.cli.importing import change_lines
 from market.cli.live import Shown, await_hosts, host_lines
 from market.cli.planning import brief_line, item_row, passed_over_lines, plan_row, planned_lines, total_line
 from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
+from market.cli.text import change_lines
 from market.installer.prepare import Terms, prepare
 from market.installer.receipt import load_pack_receipts
 from market.installer.transaction import install_packs, lock_root

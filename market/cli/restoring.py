@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.cli.building import build_folder
 from market.cli.fetching import fetch_address, is_address
 from market.cli.git_source import fetch_from_git
 from market.cli.importing import open_archive
-from market.cli.lock_place import check_frozen, existing_lock, location_of, open_lock
+from market.cli.lock_place import location_of
 from market.cli.network import open_index
-from market.cli.targeting import give_layout
 from market.cli.targets import existing_path
 from market.client.cache import ArchiveCache
 from market.client.git_address import is_git
@@ -21,18 +19,16 @@ from market.errors import Conflict, InvalidInput, NotFound
 from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.archives import open_kept
 from market.installer.dependencies import make_dependency_terms
-from market.installer.layout import parse_layout
-from market.installer.lock_file import LOCK_NAME
 from market.installer.receipt import Origin
 from market.installer.restore import check_restored, restore_kept, restore_release
 from market.installer.wheels import acquire_wheel
-from market.names import parse_pack_name
 from market.pack.inspect import Given
 from market.pack.wheel import WHEEL_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import ExitStack
+    from pathlib import Path
 
     from market.cli.lock_place import LockPlace
     from market.cli.market import Market
@@ -54,34 +50,6 @@ def choose_locked(place: LockPlace, names: Iterable[str]) -> tuple[LockedPack, .
             hint="add it with `market install NAME --lock`",
         )
     return tuple(place.lock.by_name[name] for name in wanted) if wanted else place.lock.packs
-
-
-def locked_arrivals(
-    market: Market, output: Output, stack: ExitStack, root: Root, named: str | None, names: Iterable[str]
-) -> list[Arrival]:
-    """Return what `install --locked` installs: the named packs of the lock file, or all of it."""
-    place = existing_lock(Path(named or LOCK_NAME))
-    return restore_all(market, output, stack, root, place, choose_locked(place, map(parse_pack_name, names)))
-
-
-def locked_root(market: Market, named: str | None) -> str:
-    """Return the root that the lock file describes."""
-    return str(existing_lock(Path(named or LOCK_NAME)).described_root(market))
-
-
-def give_locked_layout(root: Root, named: str | None) -> None:
-    """Make a root's layout the one that the lock file says."""
-    place = existing_lock(Path(named or LOCK_NAME))
-    if place.lock.layout:
-        give_layout(root, parse_layout(place.lock.layout, str(place.path)))
-
-
-def check_unlocked(named: str | None, arrivals: Iterable[Arrival]) -> None:
-    """Raise `Conflict` where installing these would change the lock file, or it has none of them."""
-    place = open_lock(Path(named or LOCK_NAME))
-    check_frozen(
-        place, {str(one.verified.name): (one.verified.version.text, one.verified.tree_digest) for one in arrivals}
-    )
 
 
 def restore_all(

@@ -8,9 +8,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from market.cli.importing import change_lines, open_archive
+from market.cli.importing import open_archive
 from market.cli.report import dump_problems
-from market.cli.text import size_text
+from market.cli.text import change_lines, size_text
 from market.client.wire import dump_document
 from market.disk.failures import disk_failures
 from market.disk.foreign import Canonical

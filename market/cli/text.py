@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from market.errors import Problem
+
 _KILO = 1000
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 
@@ -55,6 +57,11 @@ def shorten(text: str, limit: int = 100) -> str:
     """Return the first line of a text, cut at `limit` characters with a mark that says so."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= limit else f"{line[: limit - 3]}..."
+
+
+def change_lines(changes: tuple[Problem, ...]) -> list[str]:
+    """Return one line for each thing that was changed."""
+    return [f"  changed: {change.text} ({change.reason})" for change in changes]
 
 
 def _is_harmless(character: str) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.allowed_secrets import allow_secret_option, parse_allowed
-from market.cli.building import Draft, build_folder, parse_given, review_draft, warning_lines
+from market.cli.building import Draft, build_folder, review_draft, warning_lines
 from market.cli.command import command, dry_run_option, given_options
+from market.cli.given import parse_given
 from market.cli.importing import import_draft
 from market.cli.report import dump_problems
 from market.cli.roots import find_installed, root_option

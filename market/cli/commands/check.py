@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.allowed_secrets import allow_secret_option, drop_allowed, parse_allowed
-from market.cli.building import parse_given
 from market.cli.check_text import check_document, check_lines, explain_lines
 from market.cli.checking import check_path
 from market.cli.command import command, given_options
 from market.cli.fixing import fix_folder, fixed_lines
+from market.cli.given import parse_given
 from market.cli.report import EXIT_CODES
 from market.cli.sarif_output import write_sarif
 from market.cli.targets import existing_path

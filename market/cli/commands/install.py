@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.arriving import add_folder_hint, read_order
-from market.cli.building import parse_given
 from market.cli.command import command, given_options, index_options
+from market.cli.given import parse_given
 from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock, lock_option
+from market.cli.locked import check_unlocked, give_locked_layout, locked_arrivals, locked_root
 from market.cli.network import open_indexes
+from market.cli.ordering import add_folder_hint, read_order
 from market.cli.permit import permit_options
-from market.cli.restoring import check_unlocked, give_locked_layout, locked_arrivals, locked_root
 from market.cli.targeting import open_place, place_options
 from market.cli.terms import make_terms, terms_options
 from market.errors import InvalidInput, MarketError

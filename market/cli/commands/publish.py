@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.allowed_secrets import allow_secret_option, parse_allowed
-from market.cli.building import build_folder, check_publishable, parse_given, review_draft, warning_lines
+from market.cli.building import build_folder, check_publishable, review_draft, warning_lines
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.distributions import is_distribution, open_distribution, publish_distribution
+from market.cli.given import parse_given
 from market.cli.network import open_index
 from market.cli.plugged import sent_finding_lines
 from market.cli.publishing import AUTO, choose_version, publish_draft

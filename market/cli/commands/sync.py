@@ -11,9 +11,10 @@ import click
 from market.cli.command import command, dry_run_option
 from market.cli.live import await_hosts, host_lines
 from market.cli.lock_place import existing_lock
+from market.cli.locked import give_locked_layout
 from market.cli.locking import lock_timeout_option
 from market.cli.plugged import finding_lines, open_guard
-from market.cli.restoring import give_locked_layout, restore_all
+from market.cli.restoring import restore_all
 from market.cli.roots import one_root_option, writable_root
 from market.cli.syncing import plan_lines, sync_document, sync_line
 from market.installer.listing import list_installed

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from market.cli.allowed_secrets import allow_secret_option, parse_allowed, review_source
-from market.cli.building import parse_given
 from market.cli.command import command, dry_run_option, given_options, index_options
+from market.cli.given import parse_given
 from market.cli.network import open_host, open_index
 from market.cli.sending import open_sendable, send_to_host, send_to_index
 from market.cli.targets import existing_path, split_host

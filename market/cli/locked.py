@@ -1,0 +1,54 @@
+"""What `install` does with a lock file: `--locked` and `--frozen`."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from market.cli.lock_place import check_frozen, existing_lock, open_lock
+from market.cli.targeting import give_layout
+from market.installer.layout import parse_layout
+from market.installer.lock_file import LOCK_NAME
+from market.names import parse_pack_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import ExitStack
+
+    from market.cli.market import Market
+    from market.cli.output import Output
+    from market.installer.root import Root
+    from market.installer.transaction import Arrival
+
+
+def locked_arrivals(
+    market: Market, output: Output, stack: ExitStack, root: Root, named: str | None, names: Iterable[str]
+) -> list[Arrival]:
+    """Return what `install --locked` installs: the named packs of the lock file, or all of it."""
+    place = existing_lock(Path(named or LOCK_NAME))
+    # Only now: what restores a lock file also reads folders and archives of every sort.
+    restoring = importlib.import_module("market.cli.restoring")
+    chosen = restoring.choose_locked(place, map(parse_pack_name, names))
+    arrivals: list[Arrival] = restoring.restore_all(market, output, stack, root, place, chosen)
+    return arrivals
+
+
+def locked_root(market: Market, named: str | None) -> str:
+    """Return the root that the lock file describes."""
+    return str(existing_lock(Path(named or LOCK_NAME)).described_root(market))
+
+
+def give_locked_layout(root: Root, named: str | None) -> None:
+    """Make a root's layout the one that the lock file says."""
+    place = existing_lock(Path(named or LOCK_NAME))
+    if place.lock.layout:
+        give_layout(root, parse_layout(place.lock.layout, str(place.path)))
+
+
+def check_unlocked(named: str | None, arrivals: Iterable[Arrival]) -> None:
+    """Raise `Conflict` where installing these would change the lock file, or it has none of them."""
+    place = open_lock(Path(named or LOCK_NAME))
+    check_frozen(
+        place, {str(one.verified.name): (one.verified.version.text, one.verified.tree_digest) for one in arrivals}
+    )
