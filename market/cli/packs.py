@@ -36,18 +36,24 @@ def pack_lines(document: PackDocument, release: ReleaseDocument, url: str) -> li
         "keywords": ", ".join(release.keywords),
         "requires": ", ".join(release.requires),
         "published": release.published_at,
-        "archive": f"{size_text(release.archive.size)}, {release.archive.digest}",
-        "tree": release.tree_digest,
-        "page": f"{url}/packs/{document.name}",
     }
+    places = {"tree": release.tree_digest, "page": f"{url}/packs/{document.name}"}
+    known = [*facts.items(), *_file_facts(release), *places.items()]
     skills = [(skill.name, skill.kind, skill.skill_class, shorten(skill.description, 70)) for skill in release.skills]
     releases = [(row.version, row.state, row.published_at, row.yanked_reason) for row in document.releases]
     return [
         f"{document.name} {release.version}" + ("" if release.state == "live" else f" ({release.state})"),
         *([release.summary] if release.summary else []),
-        *(f"  {label + ':':<11} {value}" for label, value in facts.items() if value),
+        *(f"  {label + ':':<11} {value}" for label, value in known if value),
         "",
         *table_lines(("SKILL", "KIND", "CLASS", "DESCRIPTION"), skills),
         "",
         *table_lines(("RELEASE", "STATE", "PUBLISHED", ""), releases),
     ]
+
+
+def _file_facts(release: ReleaseDocument) -> list[tuple[str, str]]:
+    """Return each file of a release; an index of an older version names the archive alone."""
+    if not release.files:
+        return [(release.archive.kind, f"{size_text(release.archive.size)}, {release.archive.digest}")]
+    return [(file.kind, f"{size_text(file.size)}, {file.digest}, {file.filename}") for file in release.files]

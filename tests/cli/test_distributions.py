@@ -87,3 +87,8 @@ def test_yank_and_back(shell: Shell, dist: Path) -> None:
 )
 def test_yank_needs_one_release(shell: Shell, release: str, code: int) -> None:
     shell("yank", release, expect=code)
+
+
+def test_show_names_the_file(shell: Shell, dist: Path) -> None:
+    shell("publish", f"dist/{wheel_name()}")
+    assert "wheel:" in shell("show", "text-tools").out
