@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Untrusted
 from market.installer.dependencies import DependencyTerms
+from market.installer.powers import find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
 from market.installer.wheels import acquire_wheel
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from market.client.indexes import Indexes
     from market.client.wire import PackDocument, ReleaseDocument, ReleaseSummary
     from market.disk.foreign import Canonical
+    from market.trust.verify import VerifiedPack
 
 
 def acquire_release(
@@ -42,9 +44,12 @@ def acquire_release(
     origin = Origin("index", release.archive.url, found.client.url)
     stream = found.client.download_archive(release)
     if release.archive.kind == WHEEL:
-        name = release.archive.filename
-        return acquire_wheel(stream, name, origin, dependencies, publisher=publisher, promise=promise)
-    return Arrival(verify_archive(stream, Given(), promise), publisher, origin)
+        file = release.archive.filename
+        arrival = acquire_wheel(stream, file, origin, dependencies, publisher=publisher, promise=promise)
+    else:
+        arrival = Arrival(verify_archive(stream, Given(), promise), publisher, origin)
+    _check_classes(release, arrival.verified)
+    return arrival
 
 
 def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher: str = "") -> Arrival:
@@ -55,6 +60,18 @@ def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher
 def acquire_imported(archive: Canonical, origin: Origin) -> Arrival:
     """Verify an archive that may have been imported; the arrival says what was changed."""
     return Arrival(verify_archive(archive.stream, archive.given), "", origin, archive.changes)
+
+
+def _check_classes(release: ReleaseDocument, verified: VerifiedPack) -> None:
+    """Raise `Untrusted` where a skill may do more than the index's document says: plans and the age of releases rely on it."""
+    widened = find_widening(powers_of_summaries(release.skills), powers_of(verified.pack.skills))
+    risen = [one.text for one in widened if one.kind == "class"]
+    if risen:
+        raise Untrusted(
+            f"{release.name} {release.version} may do more than the index says",
+            why=f"from the document to the archive, {'; '.join(risen)}",
+            hint="tell the index's operator",
+        )
 
 
 def _promise(document: PackDocument, chosen: ReleaseSummary, release: ReleaseDocument) -> Promise:

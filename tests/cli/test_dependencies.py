@@ -186,3 +186,15 @@ def test_an_uninstall_says_who_still_requires_it(shell: Shell) -> None:
     ran = shell("uninstall", "kit", "--json")
     assert ran.json["missing_requires"] == [{"name": "app", "requires": "kit>=1"}] and "is gone" in ran.err
     assert shell("uninstall", "app", "--json").json["missing_requires"] == []
+
+
+def test_an_index_that_plays_a_skill_down_is_not_believed(shell: Shell) -> None:
+    publish(shell, "app", skill_class="dangerous")
+
+    def answer(path: str, value: object) -> object:
+        text = json.dumps(value)
+        return json.loads(text.replace('"dangerous"', '"safe"')) if path.endswith("/1.0.0/index.json") else value
+
+    shell.index.change_answer = answer
+    assert "app rises from safe to dangerous" in shell("install", "app", expect=5).err
+    assert installed(shell) == {}
