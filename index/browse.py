@@ -15,7 +15,7 @@ from sqlalchemy import func, select, text, tuple_
 
 from index.settings import DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS
 from index.store.schema import packs, publishers
-from index.store.search import match_packs
+from index.store.search import match_packs, near_names
 from index.terms import parse_query
 from market.client.wire import PackSummary, pack_path
 from market.errors import InvalidInput
@@ -34,11 +34,16 @@ _INSTALLABLE = text("packs.latest != ''")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of packs. `cursor` asks for the next one and is empty on the last."""
+    """One page of packs. `cursor` asks for the next one and is empty on the last.
+
+    Where a search finds nothing, `packs` says how many there are and `near` names some that are spelled alike.
+    """
 
     items: tuple[PackSummary, ...]
     total: int
     cursor: str = ""
+    packs: int | None = None
+    near: tuple[str, ...] = ()
 
 
 def list_packs(database: Database, limit: int = DEFAULT_LIST_ITEMS, cursor: str = "") -> Listing:
@@ -47,7 +52,7 @@ def list_packs(database: Database, limit: int = DEFAULT_LIST_ITEMS, cursor: str 
     if cursor:
         query = query.where(tuple_(packs.c.updated_at, packs.c.id) < _parse_cursor(cursor))
     with database.read() as connection:
-        total = connection.execute(select(func.count()).select_from(packs).where(_INSTALLABLE)).scalar_one()
+        total = _count_packs(connection)
         rows = connection.execute(query).all()
     more = len(rows) > limit
     return Listing(tuple(_summarise(row) for row in rows[:limit]), total, _dump_cursor(rows[limit - 1]) if more else "")
@@ -55,9 +60,11 @@ def list_packs(database: Database, limit: int = DEFAULT_LIST_ITEMS, cursor: str 
 
 def search_packs(database: Database, query: str, limit: int = DEFAULT_LIST_ITEMS, cursor: str = "") -> Listing:
     """Return the packs that match a query, best first. An empty query matches nothing."""
-    start = _parse_offset(cursor)
+    start, name, match = _parse_offset(cursor), canonicalize_name(query.strip()), parse_query(query)
     with database.read() as connection:
-        found = match_packs(connection, canonicalize_name(query.strip()), parse_query(query))
+        found = match_packs(connection, name, match)
+        if not found:
+            return Listing((), 0, packs=_count_packs(connection), near=near_names(connection, name, match))
         rows = _in_order(connection, found[start : start + limit])
     return Listing(
         tuple(_summarise(row) for row in rows), len(found), str(start + limit) if start + limit < len(found) else ""
@@ -73,6 +80,10 @@ def parse_limit(given: str | None) -> int:
             f"limit={given[:20]!r} is not a number of items", hint=f"give a number from 1 to {MAX_LIST_ITEMS}"
         )
     return min(int(given[:9]), MAX_LIST_ITEMS)
+
+
+def _count_packs(connection: Connection) -> int:
+    return connection.execute(select(func.count()).select_from(packs).where(_INSTALLABLE)).scalar_one()
 
 
 def _summaries() -> Select[int, str, str, str, str, str, int]:

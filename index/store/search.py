@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from index.settings import MAX_SEARCH_MATCHES
-from index.terms import stored_text
+from index.settings import MAX_NEAR_CANDIDATES, MAX_NEAR_NAMES, MAX_SEARCH_MATCHES
+from index.terms import name_terms, stored_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,10 @@ _BEGINNINGS = text(
     "SELECT packs.id FROM (SELECT rowid FROM search WHERE search MATCH :match LIMIT :cap) AS found "
     "JOIN packs ON packs.id = found.rowid ORDER BY packs.updated_at DESC, packs.id DESC"
 )
+_LIKE = text(
+    "SELECT packs.name FROM (SELECT rowid FROM search WHERE search MATCH :match LIMIT :cap) AS found "
+    "JOIN packs ON packs.id = found.rowid ORDER BY packs.name"
+)
 _AFTER_ANY_NAME_CHARACTER = "\x7f"
 
 
@@ -39,7 +44,7 @@ def put_search_row(connection: Connection, pack_id: int, name: str, manifest: Ma
     skills = manifest["skills"]
     words = [*manifest["keywords"], *manifest["categories"], *(skill["description"] for skill in skills)]
     row = {
-        "name": name,
+        "name": name_terms(name),
         "skills": " ".join(skill["name"] for skill in skills),
         "summary": manifest["summary"],
         "words": "\n".join(words),
@@ -54,7 +59,8 @@ def delete_search_row(connection: Connection, pack_id: int) -> None:
 
 
 def match_packs(connection: Connection, name: str, match: Match | None) -> list[int]:
-    """Return the ids of the packs that match, best first: the exact name, whole words in names, whole words anywhere, beginnings.
+    """Return the ids of the packs that match, best first: the exact name, whole words in names, the words joined in a name,
+    whole words anywhere, beginnings.
 
     Each step is capped, and so is the whole.
     """
@@ -62,7 +68,9 @@ def match_packs(connection: Connection, name: str, match: Match | None) -> list[
     cap = MAX_SEARCH_MATCHES
     if match is not None:
         # Weights alone don't put names first: BM25 levels off, and a short text that repeats a word overtakes them.
-        for expression in (f"name : ({match.words})", match.words):
+        for expression in (f"name : ({match.words})", match.joined and f"name : {match.joined}", match.words):
+            if not expression:
+                continue
             found |= dict.fromkeys(connection.execute(_WORDS, {"match": expression, "cap": cap}).scalars())
     if name:
         found |= dict.fromkeys(
@@ -71,3 +79,12 @@ def match_packs(connection: Connection, name: str, match: Match | None) -> list[
     if match is not None and len(found) < cap:
         found |= dict.fromkeys(connection.execute(_BEGINNINGS, {"match": match.beginnings, "cap": cap}).scalars())
     return list(found)[:cap]
+
+
+def near_names(connection: Connection, name: str, match: Match | None) -> tuple[str, ...]:
+    """Return names spelled like a query that matches nothing, the nearest first. Of an index with very many packs not all are compared."""
+    if match is None or not match.near:
+        return ()
+    bounds = {"match": f"name : ({match.near})", "cap": MAX_NEAR_CANDIDATES}
+    names = connection.execute(_LIKE, bounds).scalars().all()
+    return tuple(difflib.get_close_matches(name, names, MAX_NEAR_NAMES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 from urllib.parse import quote, urlencode, urljoin
 
@@ -130,13 +131,13 @@ class IndexClient:
 
     def _pages(self, path: str, limit: int) -> wire.PackList:
         items: list[wire.PackSummary] = []
-        total = 0
+        first: wire.PackList | None = None
         for page in self._each_page(path):
-            total = page.total
+            first = first or page
             items.extend(page.items)
             if len(items) >= limit:
                 break
-        return wire.PackList(tuple(items[:limit]), total)
+        return replace(first, items=tuple(items[:limit]), next="") if first else wire.PackList((), 0)
 
     def _each_page(self, path: str) -> Iterator[wire.PackList]:
         """Yield the pages of a list. A `next` on another origin ends it: the token must not go there, nor may the list grow forever."""

@@ -147,11 +147,16 @@ class PackSummary:
 
 @dataclass(frozen=True, slots=True)
 class PackList:
-    """`/v1/packs` and `/v1/search`: one page. `next` is the URL of the next page, or empty; `total` counts all matches."""
+    """`/v1/packs` and `/v1/search`: one page. `next` is the URL of the next page, or empty; `total` counts all matches.
+
+    Where a search finds nothing, `packs` says how many packs there are, and `near` names some that are spelled like the query.
+    """
 
     items: tuple[PackSummary, ...]
     total: int
     next: str = ""
+    packs: int | None = None
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

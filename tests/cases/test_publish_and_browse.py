@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 
 from tests.cases.road import skill_md
 from tests.factories import a_source
+from tests.fake_index import FakeIndex
 from tests.index.builders import archive
 from tests.web.asgi import call
 
 if TYPE_CHECKING:
     from tests.cases.road import Road
+    from tests.index.builders import AnIndex
+
+
+@dataclass
+class IndexBehindApp(FakeIndex):
+    """The real index, for the command line's reads."""
+
+    real: AnIndex = field(kw_only=True)
+
+    def get_json(self, url: str, token: str = "") -> object:
+        parts = urlsplit(url)
+        return self.real.get(f"{parts.path}?{parts.query}").json
 
 
 def a_guide_archive(
@@ -80,30 +94,61 @@ def found(road: Road, query: str, limit: int = 50) -> list[str]:
 def test_search_exact(full: Road) -> None:
     firsts = {
         "self-improving-agent": "self-improving-agent", "Self Improving Agent": "self-improving-agent", "微信支付": "wechat-pay", "wechat pay": "wechat-pay",
-        "C++": "c-plus-plus", "pdf tools": "pdf-tools", "cafe": "cafe-menu", "café": "cafe-menu", "CHECKPOINT": "checkpoint",
+        "C++": "c-plus-plus", "pdf tools": "pdf-tools", "pdftools": "pdftools", "cafe": "cafe-menu", "café": "cafe-menu", "CHECKPOINT": "checkpoint",
     }  # fmt: skip
     assert {query: (found(full, query) or [""])[0] for query in firsts} == firsts
     assert "checkpoint" in found(full, "check")
-    assert "pdftools" in found(full, "pdftools")
+    assert {"pdf-tools", "pdftools"} <= set(found(full, "pdf tools"))
+    assert {"pdf-tools", "pdftools"} <= set(found(full, "pdftools"))
     assert "hidden-draft" not in found(full, "hidden-draft")
     for odd in ("' OR 1=1 --", "%"):
         assert len(found(full, odd)) < len(PACKS)
 
 
-def test_search_exact_pages_give_each_pack_once(full: Road) -> None:
+@pytest.mark.parametrize(
+    "query", ["self-improving-agent", "pdf tools", "微信支付", "check", "C++", "%", "' OR 1=1 --", "agent"]
+)
+def test_search_exact_the_command_line_shows_the_order_of_the_index(full: Road, query: str) -> None:
+    full.shell.index = IndexBehindApp(real=full.index)
+    ran = full.shell("search", "--json", "--", *query.split())
+    assert [item["name"] for item in ran.json["items"]] == found(full, query)
+
+
+def all_pages(road: Road, url: str) -> list[str]:
     seen: list[str] = []
-    url = "/v1/packs?limit=3"
     while url:
-        page = full.index.get(url).json
+        page = road.index.get(url).json
         seen += [item["name"] for item in page["items"]]
         url = f"/v1/{page['next']}" if page["next"] else ""
-    assert sorted(seen) == sorted(PACKS)
+    return seen
+
+
+def test_search_exact_pages_give_each_pack_once(full: Road) -> None:
+    assert sorted(all_pages(full, "/v1/packs?limit=3")) == sorted(PACKS)
+    together = found(full, "self improving agent")
+    assert len(together) == 4
+    for size in (1, 2, 3):
+        assert all_pages(full, f"/v1/search?q=self+improving+agent&limit={size}") == together
+
+
+def test_search_exact_an_empty_result_says_what_there_is(full: Road) -> None:
+    answer = full.index.get("/v1/search?q=checkpiont").json
+    assert (answer["items"], answer["packs"], answer["near"]) == ([], len(PACKS), ["checkpoint"])
+    full.shell.index = IndexBehindApp(real=full.index)
+    ran = full.shell("search", "checkpiont")
+    assert f"it has {len(PACKS)} packs; did you mean checkpoint?" in ran.out
+    assert full.shell("search", "hidden-draft", "--json").json["packs"] == len(PACKS)
 
 
 def test_search_exact_a_long_query_is_answered(full: Road) -> None:
     assert full.index.get(f"/v1/search?q={'a' * 5000}").status in (200, 422)
 
 
-def test_search_exact_a_new_pack_is_found_at_once(full: Road) -> None:
+def test_search_exact_a_new_pack_is_found_at_once_and_a_yanked_one_is_gone_at_once(full: Road) -> None:
+    """A pack can't be deleted, so that a version never means other bytes; all its releases yanked, it is gone from search."""
     assert full.upload(a_guide_archive("brand-new"), "brand-new").status == 201
     assert found(full, "brand-new")[0] == "brand-new"
+    assert full.index.ask("POST", "/v1/packs/brand-new/1.0.0/yank", token=full.index.token).status == 200
+    assert found(full, "brand-new") == []
+    answer = full.index.get("/v1/search?q=brand-new").json
+    assert (answer["packs"], answer["near"]) == (len(PACKS), [])

@@ -30,9 +30,10 @@ def pages(index: AnIndex, url: str) -> Iterator[list[str]]:
 
 
 def test_empty_index(index: AnIndex) -> None:
-    assert index.get("/v1/packs").json == {"items": [], "total": 0, "next": ""}
-    assert index.get("/v1/search?q=x").json == {"items": [], "total": 0, "next": ""}
-    assert index.get("/v1/search").json == {"items": [], "total": 0, "next": ""}
+    nothing = {"items": [], "total": 0, "next": "", "near": []}
+    assert index.get("/v1/packs").json == {**nothing, "packs": None}
+    assert index.get("/v1/search?q=x").json == {**nothing, "packs": 0}
+    assert index.get("/v1/search").json == {**nothing, "packs": 0}
 
 
 def test_list_is_by_last_publish_and_pages_follow_each_other(index: AnIndex) -> None:
@@ -123,3 +124,21 @@ def test_page_shows_the_same_order_as_the_api(index: AnIndex) -> None:
         shown = re.findall(r'<h2><a href="/packs/([a-z-]+)">', index.get(url).text)
         assert shown == [item["name"] for item in index.get(api).json["items"]]
         assert len(shown) == 4
+
+
+def test_words_find_the_name_that_joins_them_and_the_other_way_round(index: AnIndex) -> None:
+    publish(index, "pdf-tools", "Splits files.")
+    publish(index, "pdftools", "Another one.")
+    assert names(index, "pdf tools") == ["pdf-tools", "pdftools"]
+    assert names(index, "pdftools") == ["pdftools", "pdf-tools"]
+    assert names(index, "pd ftools") == ["pdftools", "pdf-tools"]
+
+
+@pytest.mark.parametrize(("query", "near"), [("checkpiont", ["checkpoint"]), ("dsik cleaner", ["disk-cleaner"]), ("zzz", []), ("磁盘", []), ("' OR 1=1 --", [])])
+def test_an_empty_result_says_what_there_is(index: AnIndex, query: str, near: list[str]) -> None:
+    publish(index, "checkpoint", "Saves.")
+    publish(index, "disk-cleaner", "Cleans.")
+    answer = index.get(f"/v1/search?q={quote(query)}").json
+    assert (answer["items"], answer["packs"], answer["near"]) == ([], 2, near)
+    page = index.get(f"/?q={quote(query)}").body.decode()
+    assert "among 2 packs" in page and all(f'href="/packs/{name}"' in page for name in near)

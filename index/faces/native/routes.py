@@ -137,7 +137,7 @@ class _Reason(msgspec.Struct):
 def _dump_listing(listing: Listing, address: str, query: dict[str, str]) -> PackList:
     # Relative to this list, so that it stays right behind a proxy's prefix.
     following = f"{address}?{urlencode({**query, 'cursor': listing.cursor})}" if listing.cursor else ""
-    return PackList(listing.items, listing.total, following)
+    return PackList(listing.items, listing.total, following, listing.packs, listing.near)
 
 
 def _answer(value: object, status: int = 200) -> Response:

@@ -9,10 +9,12 @@ import click
 from market.cli.command import command, index_options
 from market.cli.network import open_index
 from market.cli.packs import pack_list_document, pack_list_lines
+from market.cli.text import count_text, printable
 
 if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.client.wire import PackList
 
 
 @command("search")
@@ -30,7 +32,12 @@ def search(market: Market, output: Output, words: tuple[str, ...], limit: int, i
     client = open_index(market, market.settings.index(index, token))
     query = " ".join(words)
     found = client.search(query, limit)
-    nothing = f"nothing on {client.url} matches {query!r}"
-    output.answer(
-        {"query": query, **pack_list_document(found, client.url)}, pack_list_lines(found, client.url, nothing)
-    )
+    document = {"query": query, **pack_list_document(found, client.url), "packs": found.packs, "near": found.near}
+    output.answer(document, pack_list_lines(found, client.url, _nothing(found, client.url, query)))
+
+
+def _nothing(found: PackList, url: str, query: str) -> str:
+    # An older index says neither.
+    packs = f"; it has {count_text(found.packs, 'pack')}" if found.packs is not None else ""
+    near = f"; did you mean {' or '.join(map(printable, found.near))}?" if found.near else ""
+    return f"nothing on {url} matches {query!r}{packs}{near}"
