@@ -23,9 +23,9 @@ from tests.installer.builders import an_arrival, check_at_rest, install, version
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UPGRADES = 60
+UPGRADES = 30
 FILES = 12
-KILLS = 3
+KILLS = 2
 REPOSITORY = Path(__file__).parents[2]
 
 # Every file of one version says the same word, so a mix is seen.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOR_EVER = 1_000_000
-STRIDE = 9
+STRIDE = 13
 
 FIRST, SECOND, THIRD = an_arrival("first", "1.0.0"), an_arrival("second", "1.0.0"), an_arrival("third", "1.0.0")
 FIRST_2, SECOND_2 = an_arrival("first", "2.0.0"), an_arrival("second", "2.0.0")
