@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def publish(shell: Shell, version: str, age: timedelta, **fields: object) -> None:
-    folder = shell.pack("app", version=version, **fields)
+    folder = shell.pack("app", None, version=version, **fields)
     shell("publish", folder)
     next(one for one in shell.index.releases["app"].values() if one.verified.version.text == version).published_at = (
         NOW - age
