@@ -25,7 +25,7 @@ def compare(market: Market, clients: dict[str, IndexClient], root: Root, receipt
     url = receipt.origin.index
     pin = load_pins(root).get(receipt.pack_name)
     row: dict[str, Any] = {
-        "name": receipt.name,
+        "name": receipt.pack_name,
         "pack": receipt.pack_name,
         "version": receipt.version.text,
         "newest": "",

@@ -18,7 +18,7 @@ from market.installer.disabled import load_disabled
 from market.installer.intent import load_intents
 from market.installer.listing import list_installed
 from market.installer.pins import load_pins
-from market.installer.receipt import load_receipt, receipt_names
+from market.installer.receipt import load_pack_receipts, load_receipt, receipt_names
 from market.installer.root import STATE_FOLDER
 from market.installer.tree_state import TreeState
 
@@ -228,8 +228,10 @@ def _check_pack(root: Root, pack: Installed) -> Finding | None:
 
 
 def _check_choices(root: Root) -> Iterator[Finding]:
-    for name in load_pins(root):
-        if not root.receipt(name).exists():
+    pins = load_pins(root)
+    installed = load_pack_receipts(root) if pins else {}
+    for name in pins:
+        if name not in installed:
             text = f"{name} is pinned and not installed"
             yield Finding(
                 "pin-idle", NOTE, str(root.pins), text, f"`market pin {name} --unpin`, if it isn't wanted any more"

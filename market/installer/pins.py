@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from market.disk.atomic import write_atomic
 from market.disk.failures import disk_failures
 from market.errors import InvalidInput, MarketError, NotFound, Untrusted
-from market.installer.receipt import load_receipt
+from market.installer.receipt import load_pack_receipts
 from market.names import Version, parse_pack_name, parse_version
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def unpin_pack(locked: LockedRoot, name: str) -> Pin:
 
 
 def _standing(root: Root, name: str) -> Version:
-    receipt = load_receipt(root, name)
+    receipt = load_pack_receipts(root).get(name)
     if receipt is None:
         raise NotFound(
             f"{name!r} is not installed in {root.path}", hint="name the version with --version, or install it first"

@@ -12,7 +12,7 @@ import pytest
 from market.errors import Unavailable
 from tests.cli.test_installing import publish
 from tests.client.server import Answer, Asked, serve
-from tests.factories import RUN_SCRIPT, a_skill_json
+from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
 from tests.fake_index import URL
 
 if TYPE_CHECKING:
@@ -233,3 +233,29 @@ def test_disable_waits_until_the_host_follows(shell: Shell, host: dict[str, str]
     host["status"] = "401"
     assert "can't be asked" in shell("enable", "my-pack").out
     assert states(shell) == {"my-pack": "live"}
+
+
+def test_where_each_skill_has_a_directory_pins_and_questions_still_mean_the_pack(shell: Shell) -> None:
+    shell.environ["HOME"] = str(shell.folder / "person")
+    files = {f"skills/{name}/SKILL.md": a_skill_md(name) for name in ("greet", "wave")}
+
+    def two(version: str) -> None:
+        manifest = f"name: two\nversion: {version}\nsummary: x\nlicense: MIT\n".encode()
+        shell("publish", shell.pack("two", {"pack.yaml": manifest, **files}))
+
+    two("1.0.0")
+    shell("install", "two", "--target", "claude")
+    root = ("--root", str(shell.folder / "person/.claude/skills"))
+    two("2.0.0")
+    assert [(row["name"], row["status"]) for row in shell("outdated", *root, "--json").json["items"]] == [
+        ("two", "outdated")
+    ]
+    shell("pin", "two", "--reason", "wait", *root)
+    assert shell("doctor", *root, "--json").json["errors"] == 0
+    assert [row["pinned"] for row in shell("list", *root, "--json").json["items"]] == ["1.0.0", "1.0.0"]
+    assert "is pinned to 1.0.0" in shell("upgrade", "two", *root, expect=4).err
+    shell("pin", "two", "--unpin", *root)
+    assert "upgraded" in shell("upgrade", "two", *root).out
+    assert "rolled back" in shell("rollback", "two", *root).out
+    shell("verify", *root)
+    assert shell("why", "greet", *root, "--json").json["items"][0]["kept"] == ["2.0.0"]

@@ -11,7 +11,7 @@ from market.cli.report import EXIT_CODES, OK
 from market.cli.roots import chosen_roots, root_option
 from market.cli.text import table_lines
 from market.errors import Unavailable
-from market.installer.receipt import load_receipts
+from market.installer.receipt import load_pack_receipts
 
 if TYPE_CHECKING:
     from market.cli.market import Market
@@ -40,7 +40,7 @@ def outdated(market: Market, output: Output, roots: tuple[str, ...]) -> int:
         rows = [
             compare(market, clients, root, receipt)
             for root in chosen_roots(market, roots)
-            for receipt in load_receipts(root)
+            for receipt in load_pack_receipts(root).values()
             if receipt.origin.kind == "index"
         ]
     seen: dict[str, dict[str, str]] = {}

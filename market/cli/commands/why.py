@@ -42,7 +42,7 @@ def why(market: Market, output: Output, name: str, roots: tuple[str, ...]) -> No
 
 
 def _document(row: PackStanding) -> dict[str, Any]:
-    receipt, pin = row.receipt, load_pins(row.root).get(row.name)
+    receipt, pin = row.receipt, load_pins(row.root).get(row.pack)
     off = load_disabled(row.root).targets
     accepted = receipt.accepted if receipt else None
     return {
@@ -56,7 +56,7 @@ def _document(row: PackStanding) -> dict[str, Any]:
         "installed_at": receipt.installed_at.isoformat() if receipt else "",
         "tree_digest": receipt.tree_digest if receipt else "",
         "archive_digest": receipt.archive_digest if receipt else "",
-        "required_by": [{"name": other, "requires": str(text)} for other, text in find_requirers(row.root, row.name)],
+        "required_by": [{"name": other, "requires": str(text)} for other, text in find_requirers(row.root, row.pack)],
         "pinned": pin.version.text if pin else "",
         "reason": pin.reason if pin else "",
         "disabled": sorted(one.skill or row.name for one in off if one.unit == row.name),
