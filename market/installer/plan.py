@@ -14,6 +14,7 @@ from market.installer.pins import load_pins
 from market.installer.receipt import Origin, Receipt
 from market.installer.tree_state import TreeState, UnitReading, read_unit
 from market.names import parse_pack_name
+from market.pack.wheel_tree import own_digest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -173,7 +174,8 @@ def _check_pin(root: Root, new: Receipt) -> None:
 def _check_same_tree(old: Receipt, new: Receipt) -> None:
     # A folder is work in progress: its author installs it again and again before raising the version.
     is_draft = old.origin.kind == new.origin.kind == "folder"
-    if old.version == new.version and old.release_digest != new.release_digest and not is_draft:
+    is_same = old.release_digest == new.release_digest or own_digest(old.record) == own_digest(new.record)
+    if old.version == new.version and not is_same and not is_draft:
         raise Conflict(
             f"{new.name} {new.version} is installed with another tree than this one",
             why=f"installed is {old.release_digest}, this is {new.release_digest}: one of them isn't what was released",

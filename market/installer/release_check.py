@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from market.errors import Conflict
+from market.pack.wheel_tree import own_digest
 from market.resolve.choose import try_version
 
 if TYPE_CHECKING:
@@ -18,8 +19,11 @@ def find_release(receipt: Receipt, document: PackDocument) -> ReleaseSummary | N
 
 
 def is_same_release(receipt: Receipt, release: ReleaseSummary) -> bool:
-    """Answer whether the installed tree was made from this release, whatever was edited and accepted since."""
-    return receipt.release_digest == release.tree_digest
+    """Answer whether the installed tree was made from this release, whatever was edited and accepted since.
+
+    A wheel's release knows nothing of what is fetched for it where it is installed.
+    """
+    return release.tree_digest in (receipt.release_digest, own_digest(receipt.record))
 
 
 def check_release(receipt: Receipt, document: PackDocument) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from market.pack.record import Record
 from market.pack.rules import make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from market.errors import Problem
+    from market.names import Digest
 
 DIST_INFO = ".dist-info"
 SITE_FOLDER = ".site"
@@ -68,6 +70,13 @@ def dist_infos(paths: Collection[str]) -> list[str]:
 def own_paths(paths: Collection[str]) -> list[str]:
     """Return the wheel's own files, without what was fetched for it."""
     return [path for path in paths if not path.startswith(f"{SITE_FOLDER}/")]
+
+
+def own_digest(record: Record) -> Digest:
+    """Return the tree digest of what the pack's author made: of an installed wheel without what was fetched for it."""
+    if not find_dist_info(record.by_path):
+        return record.tree_digest
+    return Record(tuple(record.by_path[path] for path in own_paths(record.by_path))).tree_digest
 
 
 def package_folders(paths: Collection[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from market.errors import InvalidInput, MarketError, Refused, Unavailable, Untrusted
+from market.errors import Conflict, InvalidInput, MarketError, Refused, Unavailable, Untrusted
 from market.installer.dependencies import DependencyTerms, make_dependency_terms
 from market.installer.plan import Action
 from market.installer.receipt import Origin
@@ -18,6 +18,8 @@ from market.installer.skill_tree import split_pack
 from market.installer.wheels import acquire_wheel
 from market.model import SkillClass
 from market.pack.inspect import Given
+from market.pack.wheel_tree import own_digest
+from market.trust.verify import verify_wheel
 from tests.installer.builders import check_at_rest, install, read_tree
 from tests.wheels import a_code_wheel, a_wheel, write_wheel
 
@@ -84,6 +86,26 @@ def test_the_same_wheel_and_dependencies_give_the_same_archive(tmp_path: Path) -
     write_wheel(house, a_wheel({"helper.py": ""}, name="helper"), "helper")
     digests = {acquire(a_code_wheel(requires=("helper",)), terms(house)).verified.archive_digest for _ in range(2)}
     assert len(digests) == 1
+
+
+def test_a_newer_dependency_is_another_tree_of_the_same_release(tmp_path: Path, root: Root) -> None:
+    house = tmp_path / "house"
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 1\n"}, name="helper"), "helper")
+    wheel = a_code_wheel(requires=("helper",))
+    first = acquire(wheel, terms(house))
+    install(root, first)
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 2\n"}, name="helper", version="2.0.0"), "helper", "2.0.0")
+    second = acquire(wheel, terms(house))
+    assert first.verified.tree_digest != second.verified.tree_digest
+    assert (
+        own_digest(first.verified.record)
+        == own_digest(second.verified.record)
+        == verify_wheel(io.BytesIO(wheel)).tree_digest
+    )
+    (change,) = install(root, second)
+    assert change.action is Action.REINSTALLED
+    with pytest.raises(Conflict, match="is installed with another tree"):
+        install(root, acquire(a_code_wheel("x = 1\n", requires=("helper",)), terms(house)))
 
 
 def test_dependencies_can_be_left_out(tmp_path: Path, root: Root) -> None:
