@@ -120,6 +120,15 @@ class Unavailable(MarketError):
     slug = "unavailable"
 
 
+class RateLimited(Unavailable):
+    """An index or host asks this caller to come back later: nothing is wrong with what was asked.
+
+    `details` hold `retry_after` and `remaining` as the server said them, where it did.
+    """
+
+    slug = "rate-limited"
+
+
 class PluginError(MarketError):
     """A plugin failed; the message names it."""
 

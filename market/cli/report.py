@@ -11,6 +11,7 @@
 | 6 | Refused | not allowed: no or a wrong token, a policy, a directory that isn't writable |
 | 7 | Unavailable | something outside doesn't answer or has no room |
 | 8 | PluginError | a plugin failed |
+| 9 | RateLimited | a server asks to come back later |
 | 70 | - | a bug of ours; the sentence names a log file |
 | 130 | - | interrupted |
 """
@@ -26,7 +27,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from market.cli.text import printable
-from market.errors import Conflict, InvalidInput, MarketError, NotFound, PluginError, Refused, Unavailable, Untrusted
+from market.errors import (
+    Conflict,
+    InvalidInput,
+    MarketError,
+    NotFound,
+    PluginError,
+    RateLimited,
+    Refused,
+    Unavailable,
+    Untrusted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,6 +54,8 @@ EXIT_CODES: Mapping[type[MarketError], int] = {
     Conflict: 4,
     Untrusted: 5,
     Refused: 6,
+    # Before its parent, which the look-up would find else.
+    RateLimited: 9,
     Unavailable: 7,
     PluginError: 8,
 }

@@ -15,6 +15,7 @@ from market.errors import (
     NotFound,
     PluginError,
     Problem,
+    RateLimited,
     Refused,
     Severity,
     Unauthenticated,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARACTERS = 4000
 MAX_PROBLEMS = 1000
+MAX_HEADER_CHARACTERS = 100
 LOGIN_HINT = "log in with `market login`, or give a token with --token or MARKET_TOKEN"
 
 _BY_SLUG: Mapping[str, type[MarketError]] = {
@@ -44,15 +46,20 @@ _BY_STATUS: Mapping[int, type[MarketError]] = {
 }
 
 
-def parse_refusal(status: int, body: bytes, peer: str, *, retry_after: str = "") -> MarketError:
-    """Return the error that a status of 400 or above stands for; `peer` names the server, as in `the index at URL`."""
+def parse_refusal(status: int, body: bytes, peer: str, *, retry_after: str = "", remaining: str = "") -> MarketError:
+    """Return the error that a status of 400 or above stands for; `peer` names the server, as in `the index at URL`.
+
+    `retry_after` and `remaining` are what the answer's headers say of a rate limit, for 429.
+    """
     fields = _parse_fields(body)
+    if status == 429:
+        return _rate_limit(fields, peer, retry_after[:MAX_HEADER_CHARACTERS], remaining[:MAX_HEADER_CHARACTERS])
     slug = fields.get("code")
     kind = _BY_SLUG.get(slug) if isinstance(slug, str) else None
     if kind is None and isinstance(slug, str) and _text(fields, "detail"):
         kind = _BY_STATUS.get(status, Unavailable)  # a newer server's word: its sentence counts all the same
     if kind is None:
-        return _unknown_refusal(status, peer, retry_after)
+        return _unknown_refusal(status, peer)
     message = _text(fields, "detail") or f"{peer} answered {status}"
     hint = _text(fields, "hint") or (LOGIN_HINT if kind is Unauthenticated else "")
     details = fields.get("details")
@@ -70,11 +77,21 @@ def parse_problems(rows: object) -> tuple[Problem, ...]:
     return tuple(_parse_problem(row) for row in rows[:MAX_PROBLEMS]) if isinstance(rows, list | tuple) else ()
 
 
-def _unknown_refusal(status: int, peer: str, retry_after: str) -> MarketError:
-    if status == 429:
-        return Unavailable(
-            f"{peer} asks to wait", why="too many requests", hint=f"try again in {retry_after or 'a few'} seconds"
-        )
+def _rate_limit(fields: Mapping[str, object], peer: str, retry_after: str, remaining: str) -> RateLimited:
+    message = _text(fields, "detail")
+    why = _text(fields, "why") or "too many requests"
+    # RFC 9110 knows a number of seconds and a date.
+    when = f"in {retry_after} seconds" if retry_after.isdigit() else f"after {retry_after}" if retry_after else "later"
+    given = {"retry_after": retry_after, "remaining": remaining}
+    return RateLimited(
+        f"{peer} asks to wait" + (f": {message}" if message else ""),
+        why=f"{why}; requests left: {remaining}" if remaining else why,
+        hint=f"try again {when}",
+        details={name: value for name, value in given.items() if value},
+    )
+
+
+def _unknown_refusal(status: int, peer: str) -> MarketError:
     if status in (502, 503, 504):
         return Unavailable(f"{peer} is not ready (HTTP {status})", hint="try again later")
     kind = _BY_STATUS.get(status, Unavailable)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from market.errors import MarketError
 
 _RETRIED = frozenset({429, 502, 503, 504})
+# A draft's name and the one that most servers use.
+_REMAINING = ("RateLimit-Remaining", "X-RateLimit-Remaining")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NO_PROXY: dict[str, str | None] = {"http": None, "https": None, "all": None}
 
@@ -262,6 +264,7 @@ class RequestsTransport:
             self._read(response, url),
             self._peer(url),
             retry_after=response.headers.get("Retry-After", ""),
+            remaining=next((response.headers[name] for name in _REMAINING if name in response.headers), ""),
         )
 
     def _rubbish(self, url: str, why: str) -> Unavailable:

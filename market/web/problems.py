@@ -20,6 +20,7 @@ from market.errors import (
     MarketError,
     NotFound,
     PluginError,
+    RateLimited,
     Refused,
     Unauthenticated,
     Unavailable,
@@ -55,6 +56,7 @@ STATUSES: dict[type[MarketError], int] = {
     Untrusted: 422,
     Refused: 403,
     Unauthenticated: 401,
+    RateLimited: 429,
     Unavailable: 503,
     PluginError: 500,
 }
@@ -67,6 +69,7 @@ TITLES: dict[int, str] = {
     409: "Conflict",
     413: "Too large",
     422: "Not accepted",
+    429: "Too many requests",
     500: "Server error",
     503: "Not available",
 }
@@ -99,11 +102,11 @@ def dump_error(error: MarketError) -> dict[str, Any]:
 
 
 def problem_headers(status: int) -> dict[str, str]:
-    """Return the headers that a status obliges us to send (RFC 9110: 401 names the scheme, 503 may say when to come back)."""
+    """Return the headers that a status obliges us to send (401 names the scheme, 429 and 503 say when to come back)."""
     headers = {"cache-control": "no-store"}
     if status == 401:
         headers["www-authenticate"] = 'Bearer realm="market"'
-    if status == 503:
+    if status in (429, 503):
         headers["retry-after"] = str(RETRY_AFTER_SECONDS)
     return headers
 
@@ -112,7 +115,11 @@ def problem_response(error: MarketError) -> Response:
     """Return an error as an `application/problem+json` answer."""
     status = status_of(error)
     body = msgspec.json.encode(dump_error(error), enc_hook=str)
-    return Response(body, status, problem_headers(status), PROBLEM_TYPE)
+    headers = problem_headers(status)
+    if isinstance(error, RateLimited) and (asked := str(error.details.get("retry_after", ""))).isdigit():
+        # Another server's wish, passed on: no use in coming back earlier.
+        headers["retry-after"] = asked
+    return Response(body, status, headers, PROBLEM_TYPE)
 
 
 def known_error(exception: Exception) -> MarketError:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -10,8 +13,10 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from tests.cases.road import skill_md
+from tests.client.server import Answer, serve
 from tests.factories import a_source
 from tests.fake_index import FakeIndex
+from tests.host.hosts import MARKET
 from tests.index.builders import archive
 from tests.web.asgi import call
 
@@ -68,6 +73,32 @@ def test_same_version_new_bytes_at_one_moment(road: Road) -> None:
 
     assert sorted(asyncio.run(race())) == [201, 409]
     assert "race-kit" in {item["name"] for item in road.index.get("/v1/packs").json["items"]}
+
+
+def test_same_version_new_bytes_each_failure_has_its_own_exit_code_and_nothing_waits_for_a_terminal(road: Road) -> None:
+    """The shell's stdin is empty and no terminal; a rate limit says when to come back and what is left."""
+    road.put("kit/SKILL.md", skill_md("sum-kit", extra='version: "1.0.0"\n'))
+    road.put("other/SKILL.md", skill_md("sum-kit", extra='version: "1.0.0"\n', body="Round.\n"))
+    assert road.shell("publish", "./kit").code == 0
+    assert road.shell("publish", "./other", expect=4).code == 4
+    assert road.shell("publish", "./kit", "--token", "skm_wrong", expect=6).code == 6
+    limit = Answer(429, b"", {"Retry-After": "3600", "X-RateLimit-Remaining": "0"})
+    with serve(lambda asked: limit) as server:
+        ran = over_the_network(road, "publish", "./kit", "--index", server.url)
+        assert ran.returncode == 9
+        assert "try again in 3600 seconds" in ran.stderr and "requests left: 0" in ran.stderr
+        ran = over_the_network(road, "publish", "./kit", "--index", server.url, "--json")
+        assert json.loads(ran.stdout)["error"]["details"] == {"retry_after": "3600", "remaining": "0"}
+    assert over_the_network(road, "publish", "./kit", "--index", server.url).returncode == 7
+
+
+def over_the_network(road: Road, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A `market` of its own, with its stdin closed and the token from the environment."""
+    environ = {"PATH": os.environ["PATH"], "MARKET_HOME": str(road.shell.home.path), "MARKET_TOKEN": road.index.token}
+    return subprocess.run(
+        [MARKET, *arguments],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env=environ, cwd=road.folder, check=False,
+    )  # fmt: skip
 
 
 PACKS = {

@@ -42,7 +42,7 @@ def test_every_error_has_a_status_of_its_own_in_the_table(kind: type[MarketError
 @pytest.mark.parametrize(
     ("kind", "status"),
     [(errors.InvalidInput, 422), (errors.NotFound, 404), (errors.Conflict, 409), (errors.Untrusted, 422), (errors.Refused, 403),
-     (errors.Unauthenticated, 401), (errors.Unavailable, 503), (errors.PluginError, 500), (BodyTooLarge, 413), (WrongMethod, 405)],
+     (errors.Unauthenticated, 401), (errors.Unavailable, 503), (errors.RateLimited, 429), (errors.PluginError, 500), (BodyTooLarge, 413), (WrongMethod, 405)],
 )  # fmt: skip
 def test_status_of_each_class(kind: type[MarketError], status: int) -> None:
     assert status_of(kind("x")) == status
@@ -68,6 +68,9 @@ def test_problems_and_details_are_listed() -> None:
 def test_headers_that_a_status_obliges_to() -> None:
     assert ask(raising(errors.Unauthenticated("x")), "GET", "/").headers["www-authenticate"].startswith("Bearer")
     assert int(ask(raising(Unavailable("x")), "GET", "/").headers["retry-after"]) > 0
+    assert int(ask(raising(errors.RateLimited("x")), "GET", "/").headers["retry-after"]) > 0
+    passed_on = errors.RateLimited("x", details={"retry_after": "77"})
+    assert ask(raising(passed_on), "GET", "/").headers["retry-after"] == "77"
     assert ask(raising(NotFound("x")), "GET", "/").headers["cache-control"] == "no-store"
 
 
