@@ -59,7 +59,12 @@ class BundledPack:
 def bundle_pack(
     arrival: Arrival, release: wire.ReleaseDocument, updated_at: str = "", *, is_asked_for: bool = True
 ) -> BundledPack:
-    """Return a pack with documents whose links stay inside the bundle, and that speak of this one release."""
+    """Return a pack with documents whose links stay inside the bundle, and that speak of this one release.
+
+    Of a wheel the bundle has the archive that was made of it and of what it depends on, so its documents speak of that.
+    """
+    if release.archive.digest != arrival.verified.archive_digest:
+        release = _describe_made(arrival.verified, release)
     digest = str(arrival.verified.archive_digest)
     link = replace(release.archive, url=wire.blob_link(digest, depth=RELEASE_DEPTH))
     release = replace(release, archive=link, files=())
@@ -78,6 +83,12 @@ def bundle_pack(
         release.name, release.publisher, release.summary, release.version, updated_at or release.published_at, (row,)
     )
     return BundledPack(arrival, document, release, is_asked_for)
+
+
+def _describe_made(verified: VerifiedPack, release: wire.ReleaseDocument) -> wire.ReleaseDocument:
+    link = wire.ArchiveLink(verified.archive_digest, verified.archive.seek(0, 2), "")
+    record = list(dump_record(verified.record))
+    return replace(release, archive=link, tree_digest=verified.tree_digest, record=record)
 
 
 def describe_release(arrival: Arrival, now: str) -> wire.ReleaseDocument:

@@ -91,3 +91,14 @@ def test_a_lock_file_pins_a_wheel_with_what_it_depends_on(world: World) -> None:
         ran = world.run("install", "--locked", "--root", third, "--json", expect=4, environment=uv, cwd=project)
         assert "demo-pack 1.0.0" in ran.json["error"]["message"]
         world.run("uninstall", "demo-pack")
+
+
+def test_a_bundle_has_a_wheel_with_what_it_depends_on_and_needs_no_network(world: World) -> None:
+    house = world.home / "house"
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 7\n"}, name="helper"), "helper")
+    uv = {"UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(house)}
+    with world.serve("index", "serve"):
+        world.run("upload", write_wheel(world.home / "dist", a_code_wheel(CODE, requires=("helper",))))
+        world.run("export", "demo-pack", "-o", "bundle.zip", environment=uv)
+    world.run("import", "bundle.zip", environment={"UV_OFFLINE": "1"})
+    assert world.run("run", "echo_py").json == ["1.0.0", 7]
