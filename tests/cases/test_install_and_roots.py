@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 from market.model import State
 from tests.cases.road import skill_md
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cases.road import Road
@@ -51,11 +54,65 @@ def test_local_edits_update_of_an_edited_one(road: Road) -> None:
     assert kept == [b"mine\n"]
 
 
-def test_local_edits_update_only_times_are_no_edit(road: Road) -> None:
+def edited_files(road: Road) -> list[str]:
+    """What `list` says of the only pack's edits, and `verify` too."""
+    (row,) = road.shell("verify", "--json", expect=None).json["items"]
+    listed = road.shell("list", "--json").json["items"][0]
+    assert listed["state"] == ("edited" if row["state"] == "edited" else "live")
+    files: list[str] = sorted((*row["changed"], *row["added"], *row["missing"]))
+    return files
+
+
+@pytest.mark.parametrize(
+    ("edit", "files"),
+    [
+        (lambda pack: (pack / "notes").mkdir(), ["notes/"]),
+        (lambda pack: (pack / "references/a/b").mkdir(parents=True), ["references/a/", "references/a/b/"]),
+        (lambda pack: (pack / "scripts/run.sh").chmod(0o644), ["scripts/run.sh"]),
+        (lambda pack: (pack / "SKILL.md").chmod(0o755), ["SKILL.md"]),
+        (lambda pack: (pack / "references/local.md").write_text("mine"), ["references/local.md"]),
+        (lambda pack: (pack / "references/a.md").unlink(), ["references/a.md"]),
+    ],
+    ids=["empty-folder", "empty-folders", "lost-bit", "new-bit", "new-file", "gone-file"],
+)
+def test_local_edits_update_what_counts_as_an_edit(
+    road: Road, edit: Callable[[Path], object], files: list[str]
+) -> None:
     two_versions(road)
     road.shell("install", "./v1")
-    os.utime(road.shell.root / "edit-me/SKILL.md", (1, 1))
+    assert edited_files(road) == []
+    edit(road.shell.root / "edit-me")
+    assert edited_files(road) == files
+    ran = road.shell("install", "./v2", expect=4)
+    assert all(file in ran.err for file in files)
+    done = road.shell("install", "./v2", "--force")
+    assert "backup" in done.out
+    assert edited_files(road) == []
+    road.shell("uninstall", "edit-me")
+    road.shell("install", "./v1")
+    assert edited_files(road) == []
+
+
+def test_local_edits_update_reading_and_touching_are_no_edits(road: Road) -> None:
+    two_versions(road)
+    road.shell("install", "./v1")
+    for file in road.installed().values():
+        file.read_bytes()
+        os.utime(file, (1, 1))
+    assert edited_files(road) == []
     assert "upgraded" in road.shell("install", "./v2").out
+
+
+def test_local_edits_update_verify_reads_the_files_again(road: Road) -> None:
+    """An edit that keeps size and time is what a look at the directory can't see."""
+    two_versions(road)
+    road.shell("install", "./v1")
+    file = road.shell.root / "edit-me/references/a.md"
+    before = file.stat()
+    file.write_text("two\n")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    ran = road.shell("verify", "--json", expect=None)
+    assert ran.json["items"][0]["changed"] == ["references/a.md"] and ran.code == 5
 
 
 def collections(road: Road) -> None:
