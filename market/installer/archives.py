@@ -90,11 +90,18 @@ def unkeep(root: Root, stage: Stage, move: Move) -> None:
             os.replace(root.archive(move.kept_archive), stage.archive(move.name))  # noqa: PTH105
 
 
-def forget_archives(root: Root, intent: Intent) -> None:
-    """Delete the archives that nothing needs any more. Raises OSError."""
+def forget_archives(root: Root, stage: Stage, intent: Intent) -> None:
+    """Move the archives that nothing needs any more to the stage, with which they go; may be repeated. Raises OSError."""
     for digest in intent.forgotten:
         with suppress(FileNotFoundError):
-            os.unlink(root.archive(digest))  # noqa: PTH108
+            os.replace(root.archive(digest), stage.forgotten(digest))  # noqa: PTH105
+
+
+def recall_archives(root: Root, stage: Stage, intent: Intent) -> None:
+    """Move forgotten archives back to their places: the receipts that name them are in force again. Raises OSError."""
+    for digest in intent.forgotten:
+        with suppress(FileNotFoundError):
+            os.replace(stage.forgotten(digest), root.archive(digest))  # noqa: PTH105
 
 
 def find_unnamed(root: Root) -> tuple[Path, ...]:

@@ -14,7 +14,7 @@ from market.disk.identity import Identity, identity_at, identity_of
 from market.disk.rehash import DIRECTORY_MODE
 from market.disk.unpack import unpack
 from market.errors import Conflict, MarketError, Unavailable
-from market.installer.archives import list_forgotten, stage_archive, unkeep
+from market.installer.archives import list_forgotten, recall_archives, stage_archive, unkeep
 from market.installer.intent import Intent, Move, Stage, load_intents, root_identity, stage_of
 from market.installer.plan import Action, Change, Step
 from market.installer.receipt import encode_receipt, load_receipt_bytes
@@ -118,6 +118,7 @@ def _undo(root: Root, intent: Intent, before: dict[str, bytes | None], cause: Ba
             place_receipt(root, stage, name, content)
         for move in intent.moves:
             unkeep(root, stage, move)
+        recall_archives(root, stage, intent)
         fsync_directory(root.receipts)
         noted = keep_possible(root, _as_noted(root, intent), forward=False)
         drop_intent(root, switch_trees(root, noted, forward=False))

@@ -77,6 +77,10 @@ class Stage:
         """Where an archive waits that shall be kept."""
         return self.folder / f"{name}.zip"
 
+    def forgotten(self, digest: str) -> Path:
+        """Where a kept archive goes that nothing needs any more."""
+        return self.folder / f".{digest.removeprefix('sha256:')}.zip"
+
     def receipt(self, name: str) -> Path:
         """Where a new receipt waits."""
         return self.folder / f"{name}.json"

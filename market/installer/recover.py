@@ -60,7 +60,7 @@ def finish(root: Root, intent: Intent) -> None:
         place_receipt(root, stage, move.name, None if move.receipt is None else encode_receipt(move.receipt))
     fsync_directory(root.receipts)
     keep_edited(root, intent)
-    forget_archives(root, intent)
+    forget_archives(root, stage, intent)
     drop_intent(root, intent)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import market.installer.recover as recover_module
 from market.disk.keep import keep_link
-from market.errors import Conflict, NotFound, Untrusted
+from market.errors import Conflict, NotFound, Unavailable, Untrusted
 from market.installer.archives import EARLIER_RELEASES_KEPT
 from market.installer.plan import Action
 from market.installer.receipt import Origin, load_receipt
@@ -21,6 +23,7 @@ from market.trust.verify import verify_archive
 from tests.installer.builders import NOW, an_arrival, check_at_rest, install, version_of
 
 if TYPE_CHECKING:
+    from market.installer.intent import Intent
     from market.installer.plan import Change
     from market.installer.root import Root
 
@@ -168,3 +171,21 @@ def test_a_file_without_a_name_is_not_linked(tmp_path: Path) -> None:
         os.unlink(tmp_path / "file")
         assert not keep_link(stream, tmp_path / "kept")
     assert os.listdir(tmp_path) == []
+
+
+def test_an_uninstall_that_fails_at_its_end_gives_back_the_archives_that_it_forgot(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(root, an_arrival())
+    install(root, an_arrival(version="2.0.0"))
+
+    def fail(root: Root, intent: Intent) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recover_module, "drop_intent", fail)
+        with lock_root(root) as locked, pytest.raises(Unavailable, match="uninstall"):
+            uninstall_packs(locked, ["echo-args"], NOW)
+    assert kept_versions(root) == ["2.0.0", "1.0.0"]
+    assert rollback(root, "echo-args")[0].new_version == "1.0.0"
+    check_at_rest(root)
