@@ -41,7 +41,7 @@ def main() -> int:
     if chosen.processes:
         bad += run_processes(chosen.processes)
     for sentence in bad:
-        print("BAD", sentence)
+        print("BAD", " ".join(sentence.split()))
     return 1 if bad else 0
 
 

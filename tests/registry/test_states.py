@@ -11,10 +11,10 @@ import pytest
 
 from market.disk.identity import Identity
 from market.installer.intent import Intent, Move, encode_intent
+from market.installer.machine import Machine
 from market.installer.receipt import parse_receipt
 from market.installer.root import Root, make_state
 from market.model import Needs, State
-from market.installer.machine import Machine
 from market.registry.live import SOURCE_PACK
 from market.registry.loader import Loader
 from market.registry.unit import UnitId
