@@ -139,7 +139,7 @@ def _document_table(folder: Path, index: Server) -> Table:
 
 def _install_table(folder: Path, home: Path) -> Table:
     table = Table("Install, whole process")
-    wheel = _tiny_wheel(folder / "wheel")
+    wheel = tiny_wheel(folder / "wheel")
     own = repeat(lambda number: market(home, "install", "bench-1", "--root", folder / f"roots/{number}"), INSTALLS)
 
     def uv_install(number: int) -> None:
@@ -181,7 +181,7 @@ def _install_table(folder: Path, home: Path) -> Table:
     return table
 
 
-def _tiny_wheel(folder: Path) -> Path:
+def tiny_wheel(folder: Path) -> Path:
     (folder / "tiny").mkdir(parents=True)
     (folder / "tiny/__init__.py").write_text("")
     (folder / "pyproject.toml").write_text(
