@@ -23,6 +23,10 @@ _SIGNAL_ADVICE: dict[int, str] = {
 }
 
 
+_ESCAPE = "\x1b"
+_ADVICE = "a skill prints one JSON value on stdout"
+
+
 def judge_result(result: Result, timeout_seconds: float, exit_advice: str = "") -> Outcome:
     """Return the outcome. `exit_advice` is appended to the sentence about an exit code."""
     stderr = result.stderr.decode("utf-8", "replace")
@@ -51,8 +55,8 @@ def _judge(result: Result, timeout_seconds: float, exit_advice: str) -> tuple[Ou
     if result.code:
         return OutcomeKind.FAILED, f"exited with code {result.code}{exit_advice}", None, ""
     if result.stdout_total > MAX_STDOUT_BYTES:
-        error = f"the result is too large: {result.stdout_total} bytes on stdout, at most {MAX_STDOUT_BYTES} (16 MiB) are taken"
-        return OutcomeKind.FAILED, error, None, ""
+        cap = f"{MAX_STDOUT_BYTES} ({MAX_STDOUT_BYTES >> 20} MiB)"
+        return _fail(f"OUTPUT LIMIT: {result.stdout_total} bytes on stdout, at most {cap} are taken")
     return judge_output(result.stdout)
 
 
@@ -62,15 +66,29 @@ def judge_output(stdout: bytes) -> tuple[OutcomeKind, str, Any, str]:
         text = stdout.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         where = f"byte {error.start} is {stdout[error.start]:#04x}"
-        return OutcomeKind.FAILED, f"its stdout is not UTF-8 ({where}); a skill prints one JSON value on stdout", None, ""
+        # The bytes as Python writes them: escaped, without its b.
+        return _fail(f"its stdout is not UTF-8 ({where}): it starts with {repr(stdout[:PREVIEW_CHARACTERS])[1:]}; {_ADVICE}")
+    if not text:
+        return _fail(f"its stdout is empty; {_ADVICE}")
     try:
         return OutcomeKind.OK, "", json.loads(text, parse_constant=_refuse_constant), text
     except RecursionError:
-        why = "it is nested too deeply"
+        what = "is not JSON (it is nested too deeply)"
     except ValueError as error:
-        why = str(error)
-    shown = f"starts with {text[:PREVIEW_CHARACTERS]!r}" if text else "is empty"
-    return OutcomeKind.FAILED, f"its stdout is not JSON ({why}): it {shown}; log lines belong on stderr", None, ""
+        what = _describe_syntax(text, error)
+    return _fail(f"its stdout {what}: it starts with {text[:PREVIEW_CHARACTERS]!r}; log lines belong on stderr")
+
+
+def _describe_syntax(text: str, error: ValueError) -> str:
+    if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
+        return f"holds more than one JSON value (the second begins in line {error.lineno}, column {error.colno})"
+    if text.startswith(_ESCAPE):
+        return "is coloured for a terminal, not JSON"
+    return f"is not JSON ({error})"
+
+
+def _fail(error: str) -> tuple[OutcomeKind, str, Any, str]:
+    return OutcomeKind.FAILED, error, None, ""
 
 
 def _refuse_constant(name: str) -> None:

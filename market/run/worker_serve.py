@@ -237,7 +237,7 @@ def answer(code: PackCode, request: dict[str, Any], args: bytes) -> tuple[str, s
     except (TypeError, ValueError, RecursionError) as error:
         return "failed", f"its result is not JSON: {error}", b""
     if len(body) > request["result_limit"]:
-        return "failed", f"the result is too large: {len(body)} bytes, at most {request['result_limit']} are taken", b""
+        return "failed", f"OUTPUT LIMIT: {len(body)} bytes of result, at most {request['result_limit']} are taken", b""
     return "ok", "", body
 
 

@@ -57,8 +57,8 @@ def test_a_death_by_signal_names_the_signal(tmp_path: Path, executor: CommandExe
     ("script", "error"),
     [
         ("echo hello", "it starts with 'hello'"),
-        ("true", "it is empty"),
-        ("echo '{} {}'", "Extra data"),
+        ("true", "its stdout is empty"),
+        ("echo '{} {}'", "more than one JSON value"),
         ("echo NaN", "NaN is not JSON"),
         ("printf '\"\\377\"'", "is not UTF-8 (byte 1 is 0xff)"),
     ],
@@ -123,7 +123,7 @@ def test_a_result_of_16_mib_passes_and_one_byte_more_says_the_cap(tmp_path: Path
     assert len(executor.execute(skill, str(MAX_STDOUT_BYTES), 20).result_text) == MAX_STDOUT_BYTES
     outcome = executor.execute(skill, str(MAX_STDOUT_BYTES + 1), 20)
     assert outcome.kind is OutcomeKind.FAILED
-    assert outcome.error == "the result is too large: 16777217 bytes on stdout, at most 16777216 (16 MiB) are taken"
+    assert outcome.error == "OUTPUT LIMIT: 16777217 bytes on stdout, at most 16777216 (16 MiB) are taken"
 
 
 def test_stderr_is_a_true_tail_with_a_flag(tmp_path: Path, executor: CommandExecutor) -> None:

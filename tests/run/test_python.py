@@ -113,7 +113,7 @@ def test_a_flood_of_log_lines_is_cut_to_its_end(tmp_path: Path, executor: Python
         ("def echo_py():\n    x = []\n    x.append(x)\n    return x\n", "its result is not JSON"),
         (
             f"def echo_py():\n    return 'x' * {MAX_STDOUT_BYTES}\n",
-            f"the result is too large: {MAX_STDOUT_BYTES + 2} bytes",
+            f"OUTPUT LIMIT: {MAX_STDOUT_BYTES + 2} bytes of result, at most {MAX_STDOUT_BYTES} are taken",
         ),
     ],
 )
