@@ -9,7 +9,7 @@ from market.client.host_client import HostClient
 from market.client.index_client import IndexClient
 from market.client.indexes import Indexes
 from market.client.running_hosts import load_admin_token, load_running_hosts
-from market.client.transport import Dated, HttpTransport
+from market.client.transport import Dated, RequestsTransport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def open_transport(market: Market, kind: str = "index") -> Transport:
     """Return the connection to servers; `kind` is the word for them in messages."""
-    return market.index_transport or HttpTransport(kind, environ=market.environ)
+    return market.index_transport or RequestsTransport(kind, environ=market.environ)
 
 
 def open_index(market: Market, choice: IndexChoice) -> IndexClient:
@@ -69,4 +69,4 @@ def open_host(market: Market, url: str = "", token: str = "") -> HostClient:
         url = running[-1].url if running else ""
     url = market.settings.host_url(url)
     token = market.settings.host_token(url, token) or load_admin_token(market.home, url)
-    return HostClient(market.host_transport or HttpTransport("host", environ=market.environ), url, token)
+    return HostClient(market.host_transport or RequestsTransport("host", environ=market.environ), url, token)

@@ -1,6 +1,6 @@
 """Bytes to and from a server over HTTP: timeouts, retries, caps, redirects, proxies and certificates.
 
-Only this module uses `http.py`; its errors are converted here and nowhere else. What the bytes mean is in
+The only module that imports requests; its errors are converted here and nowhere else. What the bytes mean is in
 `market.client.index_client` and `market.client.host_client`.
 """
 
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 from urllib.parse import urljoin
 
+import requests
+
 from market.client import limits
-from market.client.http import Answer, BadAddress, Cut, HttpFailure, HttpSession
 from market.client.origins import is_loopback, origin_of
 from market.client.problems import parse_refusal
 from market.client.resume import Resume
@@ -32,6 +33,7 @@ _RETRIED = frozenset({429, 502, 503, 504})
 # A draft's name and the one that most servers use.
 _REMAINING = ("RateLimit-Remaining", "X-RateLimit-Remaining")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_NO_PROXY: dict[str, str | None] = {"http": None, "https": None, "all": None}
 
 
 class Transport(Protocol):
@@ -64,8 +66,8 @@ class Dated(Protocol):
         """Return the time that a server's answer bears, whatever it answers; None where it bears none."""
 
 
-class HttpTransport:
-    """A `Transport` over HTTP. `kind` is the word for the other side in messages: `index` or `host`."""
+class RequestsTransport:
+    """A `Transport` over requests. `kind` is the word for the other side in messages: `index` or `host`."""
 
     def __init__(
         self,
@@ -75,9 +77,9 @@ class HttpTransport:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._kind = kind
-        chosen = os.environ if environ is None else environ
-        # Proxies are always the process's own: a test or a host gives an environment of settings, which names none.
-        self._session = HttpSession(find_certificates(chosen), {**os.environ, **chosen})
+        self._session = requests.Session()
+        self._session.headers["User-Agent"] = "market"
+        self._certificates = find_certificates(os.environ if environ is None else environ)
         self._sleep = sleep
 
     def get_json(self, url: str, token: str = "") -> object:
@@ -94,11 +96,11 @@ class HttpTransport:
                         return self._copy(response, url, out, limit_bytes)
                 if resume.is_exhausted:
                     raise self._rubbish(url, "it answers with another part of the file than was asked for")
-            except Cut as error:
+            except (requests.exceptions.ChunkedEncodingError, requests.ConnectionError) as error:
                 if not resume.may_go_on() or time.monotonic() > deadline:
                     raise self._unreachable(url, error) from error
                 self._sleep(resume.delay_seconds)
-            except HttpFailure as error:
+            except requests.RequestException as error:
                 raise self._unreachable(url, error) from error
 
     def put(self, url: str, stream: BinaryIO, size: int, token: str, content_type: str) -> object:
@@ -124,7 +126,7 @@ class HttpTransport:
         try:
             with self._follow("GET", url, "", None, {}) as response:
                 return parsedate_to_datetime(response.headers["Date"])
-        except HttpFailure as error:
+        except requests.RequestException as error:
             raise self._unreachable(url, error) from error
         except (KeyError, ValueError):
             return None
@@ -141,7 +143,7 @@ class HttpTransport:
         try:
             with self._open(method, url, token, body=body, headers=headers) as response:
                 return self._read(response, url)
-        except HttpFailure as error:
+        except requests.RequestException as error:
             raise self._unreachable(url, error) from error
 
     def _open(
@@ -152,15 +154,15 @@ class HttpTransport:
         *,
         body: BinaryIO | bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> requests.Response:
         """Return a good answer, its body unread. Tries again what may pass by itself: a busy server, a connection cut short."""
         for attempt in range(1, limits.MAX_ATTEMPTS + 1):
             is_last = attempt == limits.MAX_ATTEMPTS
             try:
                 response = self._follow(method, url, token, body, headers or {})
-            except Cut:
+            except (requests.exceptions.ChunkedEncodingError, requests.ConnectionError) as error:
                 # A refused connection, an unknown name or a bad certificate stays so; only a connection cut short is tried again.
-                if is_last or method == "POST":
+                if is_last or method == "POST" or "Connection aborted" not in str(error):
                     raise
                 self._sleep(_backoff(attempt))
                 continue
@@ -176,7 +178,7 @@ class HttpTransport:
 
     def _follow(
         self, method: str, url: str, token: str, body: BinaryIO | bytes | None, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> requests.Response:
         """Send a request and follow its redirects by hand, so that a token never reaches another origin."""
         origin, target = origin_of(url), url
         for _ in range(limits.MAX_REDIRECTS + 1):
@@ -209,14 +211,24 @@ class HttpTransport:
 
     def _send(
         self, method: str, url: str, token: str, body: BinaryIO | bytes | None, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> requests.Response:
         if body is not None and not isinstance(body, bytes):
             body.seek(0)
-        own = {"User-Agent": "market", **({"Authorization": f"Bearer {token}"} if token else {})}
-        # A proxy in the environment can't reach this machine's own servers.
-        return self._session.send(method, url, body=body, headers={**own, **headers}, use_proxy=not is_loopback(url))
+        return self._session.request(
+            method,
+            url,
+            data=body,
+            headers=dict(headers),
+            auth=_Bearer(token),
+            timeout=(limits.CONNECT_TIMEOUT_SECONDS, limits.READ_TIMEOUT_SECONDS),
+            allow_redirects=False,
+            stream=True,
+            verify=self._certificates,
+            # A proxy in the environment can't reach this machine's own servers.
+            proxies=_NO_PROXY if is_loopback(url) else None,  # type: ignore[arg-type]
+        )
 
-    def _read(self, response: Answer, url: str) -> bytes:
+    def _read(self, response: requests.Response, url: str) -> bytes:
         body, deadline = bytearray(), time.monotonic() + limits.JSON_TIMEOUT_SECONDS
         for chunk in response.iter_content(limits.CHUNK_BYTES):
             body += chunk
@@ -227,7 +239,7 @@ class HttpTransport:
                 )
         return bytes(body)
 
-    def _copy(self, response: Answer, url: str, out: BinaryIO, limit_bytes: int) -> int:
+    def _copy(self, response: requests.Response, url: str, out: BinaryIO, limit_bytes: int) -> int:
         size = out.tell()
         for chunk in response.iter_content(limits.DOWNLOAD_CHUNK_BYTES):
             size += len(chunk)
@@ -246,7 +258,7 @@ class HttpTransport:
         except (ValueError, RecursionError):
             raise self._rubbish(url, f"the answer starts with {body[:60]!r}") from None
 
-    def _refusal(self, response: Answer, url: str) -> MarketError:
+    def _refusal(self, response: requests.Response, url: str) -> MarketError:
         return parse_refusal(
             response.status_code,
             self._read(response, url),
@@ -262,13 +274,16 @@ class HttpTransport:
             hint=f"check the URL of the {self._kind}",
         )
 
-    def _unreachable(self, url: str, error: HttpFailure) -> MarketError:
-        if isinstance(error, BadAddress):
+    def _unreachable(self, url: str, error: requests.RequestException) -> MarketError:
+        if isinstance(
+            error,
+            requests.exceptions.InvalidURL | requests.exceptions.InvalidSchema | requests.exceptions.MissingSchema,
+        ):
             return InvalidInput(f"{url!r} is not a URL", why=str(error))
         start = f"start one with `market {self._kind} serve`, or " if is_loopback(url) else ""
         return Unavailable(
             f"{self._peer(url)} can't be reached",
-            why=str(error),
+            why=_cause(error),
             hint=f"{start}check the URL, the network and any proxy",
         )
 
@@ -276,8 +291,20 @@ class HttpTransport:
         return f"the {self._kind} at {origin_of(url)}"
 
 
-def find_certificates(environ: Mapping[str, str]) -> str:
-    """Return where trusted certificates are: the environment's choice, else the system's store, else empty: what OpenSSL knows."""
+class _Bearer(requests.auth.AuthBase):
+    """Sends our token or nothing. Without an `auth` of ours requests would send what ~/.netrc holds for the host."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._token:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+
+def find_certificates(environ: Mapping[str, str]) -> str | bool:
+    """Return where trusted certificates are: the environment's choice, else the system's store, else the bundle of requests (True)."""
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"):
         if environ.get(name):
             return environ[name]
@@ -286,10 +313,10 @@ def find_certificates(environ: Mapping[str, str]) -> str:
         return paths.cafile
     if paths.capath and any(Path(paths.capath).glob("*.0")):
         return paths.capath
-    return ""
+    return True
 
 
-def _retry_delay(response: Answer, attempt: int) -> float | None:
+def _retry_delay(response: requests.Response, attempt: int) -> float | None:
     """Return the seconds to wait before trying again, or None where it makes no sense."""
     if response.status_code not in _RETRIED:
         return None
@@ -310,3 +337,17 @@ def _parse_retry_after(text: str) -> float:
         return max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
     except (ValueError, OverflowError):
         return limits.RETRY_DELAY_SECONDS
+
+
+def _cause(error: requests.RequestException) -> str:
+    """Return the innermost reason: requests wraps the operating system's sentence in three layers of object names."""
+    if isinstance(error, requests.exceptions.Timeout):
+        return "it doesn't answer in time"
+    if isinstance(error, requests.exceptions.SSLError):
+        return f"its certificate isn't trusted: {error.args[0] if error.args else error}"
+    reason: BaseException = error
+    while (
+        inner := getattr(reason, "reason", None) or reason.__cause__ or reason.__context__
+    ) is not None and isinstance(inner, BaseException):
+        reason = inner
+    return getattr(reason, "strerror", "") or str(reason)

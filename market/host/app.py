@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Mount, Route, Router
 
-from market.client.transport import HttpTransport
+from market.client.transport import RequestsTransport
 from market.disk.disabled_plugins import load_disabled
 from market.disk.home import Home
 from market.host.accounts import Accounts
@@ -98,7 +98,7 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
             tell=plugins.skill_ran,
         ),
         audit=audit,
-        marketplace=Marketplace(home, registry, audit, HttpTransport(), os.environ, plugins),
+        marketplace=Marketplace(home, registry, audit, RequestsTransport(), os.environ, plugins),
         pages=Pages(TEMPLATES),
         calls=ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call"),
         disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from market.client.host_client import HostClient
 from market.client.running_hosts import load_admin_token, load_running_hosts
 from market.client.settings import load_settings
-from market.client.transport import HttpTransport
+from market.client.transport import RequestsTransport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,5 +23,5 @@ def reload_host(home: Home, environ: Mapping[str, str], url: str = "") -> dict[s
         url = running[-1].url
     url = settings.host_url(url)
     token = settings.host_token(url) or load_admin_token(home, url)
-    done = HostClient(HttpTransport("host", environ=environ), url, token).rescan()
+    done = HostClient(RequestsTransport("host", environ=environ), url, token).rescan()
     return {"url": url, "skills": done.skills, "duration_ms": done.duration_ms}

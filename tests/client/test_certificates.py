@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from market.client.transport import HttpTransport
+from market.client.transport import RequestsTransport
 from market.errors import Unavailable
 from tests.client.server import Answer, serve
 
@@ -37,9 +37,9 @@ def test_an_authority_of_one_s_own_is_trusted_where_the_environment_names_it(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     with serve(lambda asked: Answer(body=b'"safe"'), tls=context) as server:
-        trusting = HttpTransport("index", environ={variable: str(certificate[0])})
+        trusting = RequestsTransport("index", environ={variable: str(certificate[0])})
         assert server.url.startswith("https://") and trusting.get_json(server.url, "skm_x") == "safe"
         with pytest.raises(Unavailable, match="can't be reached") as caught:
-            HttpTransport("index", environ={}).get_json(server.url, "skm_x")
+            RequestsTransport("index", environ={}).get_json(server.url, "skm_x")
     assert "its certificate isn't trusted" in caught.value.why
     assert len(server.asked) == 1  # the token never went to the one that wasn't trusted

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from market.client import limits
-from market.client.transport import HttpTransport
+from market.client.transport import RequestsTransport
 from market.errors import MarketError, Unavailable, Untrusted
 from tests.client.server import Answer, Asked, serve
 
@@ -47,7 +47,7 @@ class Breaking:
 def download(url: str, out: io.BytesIO | None = None, slept: list[float] | None = None) -> bytes:
     target = out or io.BytesIO()
     pauses: list[float] = slept if slept is not None else []
-    assert HttpTransport("index", environ={}, sleep=pauses.append).download(url, "skm_x", target, SIZE) == SIZE
+    assert RequestsTransport("index", environ={}, sleep=pauses.append).download(url, "skm_x", target, SIZE) == SIZE
     return target.getvalue()
 
 

@@ -16,10 +16,10 @@ FETCH = """
 import sys
 from pathlib import Path
 from market.client.cache import ArchiveCache
-from market.client.transport import HttpTransport
+from market.client.transport import RequestsTransport
 from market.names import Digest
 folder, url, size, *digests = sys.argv[1:]
-transport = HttpTransport("index", environ={})
+transport = RequestsTransport("index", environ={})
 for digest in digests:
     def write(out):
         return transport.download(f"{url}/{digest}", "", out, int(size))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from market.client import limits
-from market.client.transport import HttpTransport, find_certificates
+from market.client.transport import RequestsTransport, find_certificates
 from market.errors import (
     Conflict,
     InvalidInput,
@@ -31,8 +31,8 @@ TOKEN = "skm_secret"
 EVERYWHERE = "127.0.0.2"
 
 
-def a_transport(slept: list[float] | None = None) -> HttpTransport:
-    return HttpTransport("index", environ={}, sleep=(slept if slept is not None else []).append)
+def a_transport(slept: list[float] | None = None) -> RequestsTransport:
+    return RequestsTransport("index", environ={}, sleep=(slept if slept is not None else []).append)
 
 
 def answers(*given: Answer) -> Callable[[Asked], Answer]:
@@ -237,4 +237,4 @@ def test_what_is_no_url_is_invalid(url: str) -> None:
 def test_certificates_come_from_the_environment_first_then_from_the_system() -> None:
     assert find_certificates({"SSL_CERT_FILE": "/a", "REQUESTS_CA_BUNDLE": "/b"}) == "/b"
     assert find_certificates({"SSL_CERT_FILE": "/a"}) == "/a"
-    assert find_certificates({}) == "" or find_certificates({}).startswith("/")
+    assert find_certificates({}) is True or str(find_certificates({})).startswith("/")

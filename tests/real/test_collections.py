@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from market.client.host_client import HostClient
-from market.client.transport import HttpTransport
+from market.client.transport import RequestsTransport
 from tests.flows.processes import World
 from tests.real.corpus import FOLDERS, Published, all_folders, chosen, independent_tree_digest
 from tests.real.road import Walked, walk
@@ -40,7 +40,7 @@ def road(folders: list[Published], tmp_path_factory: pytest.TempPathFactory) -> 
         servers.enter_context(world.serve("index", "serve"))
         url = servers.enter_context(world.serve("host", "serve"))["url"]
         token = (world.home / "market/host-admin.token").read_text().strip()
-        host = HostClient(HttpTransport("host"), url, token)
+        host = HostClient(RequestsTransport("host"), url, token)
         yield {folder.key: walk(world, host, folder) for folder in chosen(folders)}
 
 
