@@ -58,6 +58,8 @@ def _format_event(event: Event) -> Line | None:
         )
     if event.kind is EventKind.DUPLICATE:
         return logging.WARNING, duplicate_line(event.name, event.path)
+    if event.kind is EventKind.COPY:
+        return logging.INFO, duplicate_line(event.name, event.path)
     if event.kind is EventKind.CLASS_MISSING:
         return logging.WARNING, class_missing_line(event.name, event.path)
     if event.kind is EventKind.REGISTERED and event.skill is not None and event.skill.skill.kind is not Kind.GUIDE:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from market.model import State
-from market.registry.snapshot import PACK_SEPARATOR, Claim, Snapshot, plain_key
+from market.registry.snapshot import PACK_SEPARATOR, Claim, Snapshot, claim_key, plain_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,10 +23,11 @@ CLASS_MISSING_RULE = "class-missing"
 
 
 class EventKind(StrEnum):
-    """What happened to a manifest."""
+    """What happened to a manifest. A copy is a duplicate that is the same to the last byte, so nobody loses anything."""
 
     REGISTERED = "registered"
     DUPLICATE = "duplicate"
+    COPY = "copy"
     DROPPED = "dropped"
     CLASS_MISSING = "class-missing"
     REMOVED = "removed"
@@ -110,10 +111,10 @@ def _claim_again(
     fresh: dict[str, list[Claim]] = {}
     for unit in changed:
         if (old := before.units.get(unit)) is not None:
-            fresh.update({plain_key(skill.skill.name): [] for skill in old.skills})
+            fresh.update({claim_key(skill.skill.name): [] for skill in old.skills})
     for unit, reading in changed.items():
         for skill in reading.skills if reading else ():
-            fresh.setdefault(plain_key(skill.skill.name), []).append(Claim(unit, skill))
+            fresh.setdefault(claim_key(skill.skill.name), []).append(Claim(unit, skill))
     ranks = {root: number for number, root in enumerate(before.roots)}
     for name, added in fresh.items():
         kept = [claim for claim in claims.get(name, ()) if claim.unit not in changed]
@@ -137,8 +138,8 @@ def _decide(
     keyed = _Keyed(before.skills.copy(), before.packs.copy(), {})
     events: list[Event] = []
     for name in affected:
-        old = _assign(name, before.claims.get(name, ()))
-        new = _assign(name, claims.get(name, ()))
+        old = _assign(before.claims.get(name, ()))
+        new = _assign(claims.get(name, ()))
         for key, skill in old.items():
             del keyed.skills[key]
             keyed.keys_of(skill.pack).discard(key)
@@ -150,10 +151,11 @@ def _decide(
     return keyed, events
 
 
-def _assign(name: str, claims: tuple[Claim, ...]) -> dict[str, LiveSkill]:
+def _assign(claims: tuple[Claim, ...]) -> dict[str, LiveSkill]:
     """Give the plain key to the first claim and a qualified one to each other."""
     assigned: dict[str, LiveSkill] = {}
     for claim in claims:
+        name = plain_key(claim.skill.skill.name)
         if not assigned:
             # The loader has set the plain key already; copying ten thousand skills for nothing would be felt.
             assigned[name] = claim.skill if claim.skill.key == name else replace(claim.skill, key=name)
@@ -175,15 +177,22 @@ def _qualified_keys(name: str, claim: Claim) -> Iterator[str]:
 
 
 def _skill_events(old: Mapping[str, LiveSkill], new: Mapping[str, LiveSkill]) -> Iterator[Event]:
+    winner = next(iter(new.values()), None)
     for key, skill in new.items():
         if old.get(key) == skill:
             continue
-        kind = EventKind.DUPLICATE if skill.shadowed_by else EventKind.REGISTERED
-        yield Event(kind, manifest_path(skill), skill.skill.name, skill=skill)
+        yield Event(_kind_of(skill, winner), manifest_path(skill), skill.skill.name, skill=skill)
         if any(problem.rule == CLASS_MISSING_RULE for problem in skill.problems):
             yield Event(EventKind.CLASS_MISSING, manifest_path(skill), skill.skill.name, skill=skill)
     for key in old.keys() - new.keys():
         yield Event(EventKind.REMOVED, manifest_path(old[key]), old[key].skill.name, skill=old[key])
+
+
+def _kind_of(skill: LiveSkill, winner: LiveSkill | None) -> EventKind:
+    if winner is None or not skill.shadowed_by:
+        return EventKind.REGISTERED
+    is_copy = skill.tree_digest == winner.tree_digest != "" and skill.skill == winner.skill
+    return EventKind.COPY if is_copy else EventKind.DUPLICATE
 
 
 def _dropped_events(before: Snapshot, changed: Mapping[UnitId, LoadedUnit | None]) -> Iterator[Event]:

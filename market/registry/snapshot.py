@@ -25,8 +25,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is registered at one moment. `roots` is the written order; `keys` is sorted; `claims` is by plain key, `packs` gives
-    the sorted keys of each pack.
+    """What is registered at one moment. `roots` is the written order; `keys` is sorted; `claims` is by claim key, `packs`
+    gives the sorted keys of each pack.
 
     Nothing here is ever changed in place, so a reader that holds a snapshot may take its time.
     """
@@ -62,3 +62,12 @@ def plain_key(name: str) -> str:
     'tools-search-web'
     """
     return name.replace(PACK_SEPARATOR, "-").replace("/", "-")
+
+
+def claim_key(name: str) -> str:
+    """Return what a skill claims: its key in the spelling that hyphen and underscore forms share, since only one may hold it.
+
+    >>> claim_key("deploy-it") == claim_key("deploy_it")
+    True
+    """
+    return plain_key(name).replace("-", "_")

@@ -185,6 +185,22 @@ def test_name_dir_mismatch_two_separators_are_one_name(road: Road) -> None:
     assert road.check("./both", "--version", "1.0.0")["problems"], "two names that differ in the separator only"
 
 
+def test_name_dir_mismatch_two_separators_are_not_registered_both(road: Road) -> None:
+    """From two packs: as with equal names, the second is shadowed, and callable under its qualified key only."""
+    road.put("one/SKILL.md", skill_md("hy-phen"))
+    road.put("two/skill.json", a_skill_json(name="hy_phen"))
+    road.put("two/run.sh", "#!/bin/sh\ncat\n", executable=True)
+    for pack in ("one", "two"):
+        road.shell("install", f"./{pack}", "--name", pack, "--version", "1.0.0")
+    states = {skill.key: (skill.state, skill.shadowed_by) for skill in road.skills()}
+    assert states == {
+        "hy-phen": (State.LIVE, ""),
+        "two:hy_phen": (State.SHADOWED, f"{road.shell.root}/one/SKILL.md"),
+    }
+    road.shell("uninstall", "one")
+    assert {skill.key: skill.state for skill in road.skills()} == {"hy_phen": State.LIVE}
+
+
 def test_name_dir_mismatch_a_root_level_guide_has_its_own_name(road: Road) -> None:
     road.put("root-level.zip", python_zip({"SKILL.md": skill_md("root-level").encode(), "references/a.md": b"a\n"}))
     shown = road.shell("install", "root-level.zip", "--version", "1.0.0", "--json").json["items"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,22 @@ def test_duplicate_names_in_packs(road: Road) -> None:
     road.shell("uninstall", "p1")
     assert {skill.pack: skill.state for skill in road.skills()} == {"p2": State.LIVE}
     assert "p2/skills/deploy/SKILL.md" in road.installed()
+
+
+def test_duplicate_names_an_identical_copy_collapses_without_a_warning(
+    road: Road, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told as an event at level INFO, and stands in lists as shadowed; only p2, which differs, is warned of."""
+    collections(road)
+    for pack in ("p1", "p2", "p3"):
+        road.shell("install", f"./{pack}", "--name", pack, "--version", "1.0.0")
+    with caplog.at_level(logging.INFO, "market.registry"):
+        registry = road.registry()
+    levels = {row.getMessage().split("/")[-4]: row.levelname for row in caplog.records if "already" in row.getMessage()}
+    assert levels == {"p2": "WARNING", "p3": "INFO"}
+    winner = f"{road.shell.root}/p1/skills/deploy/SKILL.md"
+    shadowed = {skill.key: skill.shadowed_by for skill in registry.snapshot.all_skills() if skill.shadowed_by}
+    assert shadowed == {"p2:deploy": winner, "p3:deploy": winner}
 
 
 def test_duplicate_names_in_roots(road: Road) -> None:

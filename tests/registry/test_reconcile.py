@@ -80,6 +80,21 @@ def test_a16_a_duplicate_is_an_event_and_no_error() -> None:
     assert kinds(before, a_unit("b", a_command("echo"))) == [(EventKind.DUPLICATE, "/first/b/skill.json")]
 
 
+def test_hyphen_and_underscore_forms_are_one_name() -> None:
+    before = loaded(a_unit("a", a_guide("deploy-it")), a_unit("b", a_command("deploy_it")))
+    loser = before.find("b:deploy_it")
+    assert before.keys == ("b:deploy_it", "deploy-it")
+    assert loser is not None and loser.state is State.SHADOWED and loser.shadowed_by == "/first/a/SKILL.md"
+    after = reconcile(before, {UnitId("/first", "a"): None}).snapshot
+    assert after.keys == ("deploy_it",)
+
+
+def test_a_copy_to_the_last_byte_is_an_event_of_its_own() -> None:
+    before = loaded(a_unit("a", a_command("echo"), tree_digest="sha256:1"))
+    assert kinds(before, a_unit("b", a_command("echo"), tree_digest="sha256:1")) == [(EventKind.COPY, "/first/b/skill.json")]
+    assert kinds(before, a_unit("b", a_command("echo"), tree_digest="sha256:2")) == [(EventKind.DUPLICATE, "/first/b/skill.json")]
+
+
 def test_a_held_skill_that_is_shadowed_stays_held() -> None:
     snapshot = loaded(a_unit("a", a_command("echo")), a_unit("b", a_command("echo"), state=State.HELD))
     loser = snapshot.find("b:echo")
@@ -123,7 +138,7 @@ def test_a_name_with_dividers_can_t_take_a_qualified_key() -> None:
     assert plain_key("b:echo") in snapshot.keys and "x-y" in snapshot.keys
 
 
-NAMES = st.sampled_from(["a", "b", "c"])
+NAMES = st.sampled_from(["a", "b", "c", "a-b", "a_b"])
 UNITS = st.builds(
     lambda unit, skills, root, pack, version: a_unit(
         unit, *(a_command(name, folder=name) for name in skills), root=root, pack=pack, version=version

@@ -19,9 +19,10 @@ def a_guide(name: str = "greeting", *, marker: str = "m1", hidden: bool = False,
     return Skill(name, Kind.GUIDE, description, guide=Guide("SKILL.md", marker, disable_model_invocation=hidden))
 
 
-def a_live(skill: Skill, unit: UnitId, *, pack: str = "", state: State = State.LIVE, version: str = "1.0.0", classless: bool = False) -> LiveSkill:
+def a_live(skill: Skill, unit: UnitId, *, pack: str = "", state: State = State.LIVE, version: str = "1.0.0", classless: bool = False, tree_digest: str = ""
+) -> LiveSkill:
     problems = (Problem("class-missing", Severity.REFUSAL, "no class"),) if classless else ()
-    return LiveSkill(skill.name, skill, pack or unit.name, version, state, unit.root, unit.path, 1, 2, problems=problems)
+    return LiveSkill(skill.name, skill, pack or unit.name, version, state, unit.root, unit.path, 1, 2, tree_digest, problems=problems)
 
 
 def a_unit(
@@ -34,7 +35,8 @@ def a_unit(
     classless: bool = False,
     dropped: tuple[Dropped, ...] = (),
     signature: bytes = b"1",
+    tree_digest: str = "",
 ) -> LoadedUnit:
     unit = UnitId(root, name)
-    live = tuple(a_live(skill, unit, pack=pack, state=state, version=version, classless=classless) for skill in skills)
+    live = tuple(a_live(skill, unit, pack=pack, state=state, version=version, classless=classless, tree_digest=tree_digest) for skill in skills)
     return LoadedUnit(unit, 1, 2, pack or name, version, "", signature, live, dropped)
