@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from market.cli.live import Shown, await_hosts, host_lines
-from market.cli.planning import brief_line, item_row, passed_over_lines, plan_row, planned_lines, total_line
+from market.cli.planning import (
+    brief_line,
+    item_row,
+    passed_over_lines,
+    plan_row,
+    planned_lines,
+    taken_lines,
+    total_line,
+)
 from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
 from market.cli.text import change_lines
@@ -149,11 +157,16 @@ def carry_out(
 
 
 def _show_plan(output: Output, root: Root, plan: Sequence[PlannedPack]) -> None:
-    """Say what is about to be done: an event for programs; for people on a terminal, where they can still interrupt."""
+    """Say what is about to be done: an event for programs; for people on a terminal, where they can still interrupt.
+
+    A name that another pack has too is said in any case.
+    """
     output.event("plan", root=str(root.path), items=[plan_row(planned) for planned in plan])
     if output.is_watched:
         for line in (*(brief_line(planned) for planned in plan), total_line(plan)):
             output.remark(line)
+    for line in (line for planned in plan for line in taken_lines(planned)):
+        output.remark(line.strip())
 
 
 def _missing_requires(

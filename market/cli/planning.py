@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from market.installer.plan import Change
     from market.installer.preview import PackFacts, PlannedPack
+    from market.installer.taken import Taken
 
 MAX_SHOWN_PASSED_OVER = 2
 
@@ -37,6 +38,7 @@ def plan_row(planned: PlannedPack) -> dict[str, Any]:
             {"skill": one.skill, "kind": one.lack.kind, "name": one.lack.name, "advice": one.lack.advice}
             for one in planned.lacks
         ],
+        "taken": [{"skill": one.skill, "pack": one.pack, "wins": one.wins} for one in planned.taken],
         "passed_over": [{"version": one.version.text, "why": one.why} for one in planned.passed_over],
     }
 
@@ -74,6 +76,7 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
         *changes,
         *(f"  widens: {one.text}" for one in planned.widens),
         *_lacking(planned),
+        *([] if change else taken_lines(planned)),
         *passed_over_lines(planned),
         *files,
     ]
@@ -105,6 +108,19 @@ def _required_by(planned: PlannedPack) -> str:
 
 def _lacking(planned: PlannedPack) -> list[str]:
     return [f"  {one.skill} is not eligible here: it needs {one.lack.text}; {one.lack.advice}" for one in planned.lacks]
+
+
+def taken_lines(planned: PlannedPack) -> list[str]:
+    """Return which names other packs have too, and under which key the one that loses will be called."""
+    return [_taken_line(planned.name, one) for one in planned.taken]
+
+
+def _taken_line(name: str, taken: Taken) -> str:
+    winner, loser = (name, taken.pack) if taken.wins else (taken.pack, name)
+    how = f"takes it from {loser}" if taken.wins else f"keeps it from {loser}"
+    return (
+        f"  warning: {taken.skill} is a skill of {taken.pack} too: {winner} {how}, whose own is {loser}:{taken.skill}"
+    )
 
 
 def passed_over_lines(planned: PlannedPack) -> list[str]:

@@ -14,6 +14,7 @@ from market.installer.layout import Layout, load_layout
 from market.installer.machine import load_needs
 from market.installer.powers import Power, Widening, find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin, load_pack_receipts
+from market.installer.taken import Taken, find_taken
 from market.installer.tree_state import TreeState, read_unit
 from market.names import parse_publisher_name
 from market.pack.inspect import Given, inspect_pack
@@ -84,6 +85,7 @@ class PlannedPack:
     widens: tuple[Widening, ...] = ()
     passed_over: tuple[PassedOver, ...] = ()
     lacks: tuple[SkillLack, ...] = ()
+    taken: tuple[Taken, ...] = ()
 
 
 def preview(
@@ -92,8 +94,11 @@ def preview(
     """Return the plan for some picks. Of a pack that didn't arrive, the index's documents are believed."""
     arrived = {str(arrival.verified.name): arrival for arrival in arrivals}
     ordered = sorted(picks, key=lambda pick: not pick.is_asked_for)
-    plan = (_plan(root, pick, indexes, arrived.get(pick.name)) for pick in ordered)
-    return tuple(replace(planned, lacks=_find_lacks(planned, machine)) for planned in plan)
+    plan = [_plan(root, pick, indexes, arrived.get(pick.name)) for pick in ordered]
+    taken = find_taken(root, [one.facts for one in plan if one.facts and one.action is not PlanAction.KEEP])
+    return tuple(
+        replace(planned, lacks=_find_lacks(planned, machine), taken=taken.get(planned.name, ())) for planned in plan
+    )
 
 
 def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> PlannedPack:

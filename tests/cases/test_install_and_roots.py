@@ -133,6 +133,33 @@ def test_duplicate_names_in_packs(road: Road) -> None:
     assert "p2/skills/deploy/SKILL.md" in road.installed()
 
 
+def test_duplicate_names_a_taken_name_is_told_before_anything_is_written(road: Road) -> None:
+    collections(road)
+    road.shell("install", "./p2", "--name", "p2", "--version", "1.0.0")
+    before = road.installed()
+    for pack, line in (
+        ("p1", "warning: deploy is a skill of p2 too: p1 takes it from p2, whose own is p2:deploy"),
+        ("p4", "warning: deploy is a skill of p2 too: p2 keeps it from p4, whose own is p4:deploy"),
+    ):
+        options = ("./p1", "--name", pack, "--version", "1.0.0")
+        dry = road.shell("install", *options, "--dry-run")
+        assert line in dry.out and road.installed() == before
+        (row,) = road.shell("install", *options, "--dry-run", "--json").json["plan"]
+        assert row["taken"] == [{"skill": "deploy", "pack": "p2", "wins": pack == "p1"}]
+    ran = road.shell("install", "./p1", "--name", "p1", "--version", "1.0.0")
+    assert "p1 takes it from p2" in ran.err
+    # p3 is p1 to the last byte.
+    assert "warning" not in road.shell("install", "./p3", "--name", "p3", "--version", "1.0.0").err
+
+
+def test_duplicate_names_packs_that_arrive_together(road: Road) -> None:
+    collections(road)
+    for pack in ("p1", "p2"):
+        road.put(f"{pack}/pack.yaml", f"name: {pack}\nversion: 1.0.0\n")
+    ran = road.shell("install", "./p2", "./p1")
+    assert "p1 keeps it from p2, whose own is p2:deploy" in ran.err and ran.err.count("warning") == 1
+
+
 def test_duplicate_names_an_identical_copy_collapses_without_a_warning(
     road: Road, caplog: pytest.LogCaptureFixture
 ) -> None:
