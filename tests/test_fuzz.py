@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from market.pack.record import Record
 
+pytestmark = pytest.mark.flow
+
 SEED = 20_261_201
 
 

@@ -19,6 +19,8 @@ from tests.host.hosts import MARKET
 if TYPE_CHECKING:
     from tests.cases.road import Road
 
+pytestmark = pytest.mark.flow
+
 ECHO = (
     "#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps({'got': json.load(sys.stdin)}, ensure_ascii=False))\n"
 )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.cli.shell import Shell
 
+pytestmark = pytest.mark.flow
+
 
 class Terminal:
     """A pseudo terminal in place of stderr; `text` is what was drawn on it so far."""

@@ -9,8 +9,12 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.client.server import Answer, Asked, serve
 from tests.client.test_resume import CONTENT, PIECE, Breaking
+
+pytestmark = pytest.mark.flow
 
 FETCH = """
 import sys

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.host.hosts import HostUnderTest
 
+pytestmark = pytest.mark.flow
+
 
 def empty(_: Path) -> None:
     """Leave the root as it is."""

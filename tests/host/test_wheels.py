@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.flow
+
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[HostUnderTest]:

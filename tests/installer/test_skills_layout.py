@@ -26,6 +26,8 @@ from tests.installer.faulty_disk import FaultyDisk, die, fail_with, faulty_calls
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.flow
+
 
 def an_arrival(version: str = "1.0.0", guides: tuple[str, ...] = ("first", "second")) -> Arrival:
     contents = {

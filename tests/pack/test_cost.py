@@ -12,6 +12,8 @@ from market.pack.inspect import Given, inspect_pack
 from market.pack.review import review_pack
 from market.pack.source import MemorySource
 
+pytestmark = pytest.mark.flow
+
 MAX_SECONDS = 3.0  # most take milliseconds; the room is for a busy machine
 SIZE = 1_000_000
 

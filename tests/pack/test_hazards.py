@@ -24,6 +24,8 @@ from tests.pack.hazards import (
     version_of,
 )
 
+pytestmark = pytest.mark.flow
+
 TABLE = load_table()
 VERSIONS = TABLE["versions"]["tools"]
 

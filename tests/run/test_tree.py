@@ -8,11 +8,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from market.model import OutcomeKind
 from tests.run.live import a_script_skill
 
 if TYPE_CHECKING:
     from market.run.command import CommandExecutor
+
+pytestmark = pytest.mark.flow
 
 PYTHON = f"#!{sys.executable} -IS\n"
 
@@ -38,7 +42,9 @@ def is_running(pid_file: Path) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def test_a_daemon_that_holds_stdout_neither_hangs_nor_survives_the_call(tmp_path: Path, executor: CommandExecutor) -> None:
+def test_a_daemon_that_holds_stdout_neither_hangs_nor_survives_the_call(
+    tmp_path: Path, executor: CommandExecutor
+) -> None:
     started = time.monotonic()
     outcome = executor.execute(a_script_skill(tmp_path, DAEMON + "print(7)\n"), "{}", 20)
     assert (outcome.kind, outcome.result) == (OutcomeKind.OK, 7)
@@ -54,7 +60,11 @@ def test_a_daemon_that_closed_its_streams_does_not_survive_either(tmp_path: Path
 
 def test_a_timeout_kills_the_whole_tree(tmp_path: Path, executor: CommandExecutor) -> None:
     started = time.monotonic()
-    outcome = executor.execute(a_script_skill(tmp_path, DAEMON + "import sys; print('so far', file=sys.stderr, flush=True); time.sleep(60)\n"), "{}", 1)
+    outcome = executor.execute(
+        a_script_skill(tmp_path, DAEMON + "import sys; print('so far', file=sys.stderr, flush=True); time.sleep(60)\n"),
+        "{}",
+        1,
+    )
     assert (outcome.kind, outcome.error) == (OutcomeKind.TIMEOUT, "timed out after 1 s\nstderr: so far")
     assert outcome.stderr == "so far\n"
     assert 1 <= time.monotonic() - started < 20
@@ -69,7 +79,9 @@ def test_a_timeout_asks_first_and_the_script_may_tidy_up(tmp_path: Path, executo
 
 
 def test_the_worker_behind_a_wrapper_gets_the_grace_too(tmp_path: Path, executor: CommandExecutor) -> None:
-    worker = "#!/bin/sh\ntrap 'sleep 0.3; echo tidied > tidied; exit 0' TERM\necho > ready; while :; do sleep 0.05; done\n"
+    worker = (
+        "#!/bin/sh\ntrap 'sleep 0.3; echo tidied > tidied; exit 0' TERM\necho > ready; while :; do sleep 0.05; done\n"
+    )
     skill = a_script_skill(tmp_path, "#!/bin/sh\n./worker & wait\n")
     (tmp_path / "pack/worker").write_text(worker)
     (tmp_path / "pack/worker").chmod(0o755)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from market.model import Outcome
     from market.run.audit_row import AuditRow
 
+pytestmark = pytest.mark.flow
+
 CALLER = Caller(1, "tester", Role.ADMIN)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tests.sample_packs.conftest import Runner
 
+pytestmark = pytest.mark.flow
+
 
 class Pages(BaseHTTPRequestHandler):
     """/ greets, /moved redirects, everything else is missing."""
@@ -93,7 +95,10 @@ def test_http_findings(web: str, run: Runner) -> None:
     assert run("net-probe", "probe_http", url=f"{web}/nothing", expect_status=404)["ok"] is True
     moved = run("net-probe", "probe_http", url=f"{web}/moved", method="HEAD")
     assert (moved["status"], moved["redirects_to"]) == (302, f"{web}/")
-    assert run("net-probe", "probe_http", url=f"{web}/", contains="bye")["error"] == "the body does not contain the expected text"
+    assert (
+        run("net-probe", "probe_http", url=f"{web}/", contains="bye")["error"]
+        == "the body does not contain the expected text"
+    )
 
 
 def test_http_stages_of_failure(web: str, run: Runner) -> None:
@@ -111,7 +116,12 @@ def test_http_stages_of_failure(web: str, run: Runner) -> None:
 def test_tcp_open_with_banner_and_closed(run: Runner) -> None:
     with a_listener(b"SSH-2.0-test\r\n") as port:
         result = run("net-probe", "probe_tcp", host="127.0.0.1", port=port, read_banner=True)
-    assert (result["ok"], result["stage"], result["banner"], result["family"]) == (True, "connected", "SSH-2.0-test", "ipv4")
+    assert (result["ok"], result["stage"], result["banner"], result["family"]) == (
+        True,
+        "connected",
+        "SSH-2.0-test",
+        "ipv4",
+    )
     closed = run("net-probe", "probe_tcp", host="127.0.0.1", port=a_closed_port())
     assert (closed["ok"], closed["stage"], closed["error"]) == (False, "connect", "Connection refused")
     assert closed["tried"][0]["address"] == "127.0.0.1"
@@ -132,7 +142,9 @@ RECORDS = {
     (b"\x04good\x04test\x00", 15): [a_record(15, b"\0\x0a" + b"\4mail\xc0\x0c")],
     (b"\x04good\x04test\x00", 16): [a_record(16, b"\2v=\4spf1")],
     (b"\x04good\x04test\x00", 33): [a_record(33, struct.pack("!3H", 1, 2, 443) + a_name("web.test"))],
-    (b"\x04good\x04test\x00", 6): [a_record(6, a_name("ns.test") + a_name("root.test") + struct.pack("!5I", 1, 2, 3, 4, 5))],
+    (b"\x04good\x04test\x00", 6): [
+        a_record(6, a_name("ns.test") + a_name("root.test") + struct.pack("!5I", 1, 2, 3, 4, 5))
+    ],
     (b"\x011\x010\x010\x03127\x07in-addr\x04arpa\x00", 12): [a_record(12, a_name("localhost"))],
     (b"\x03big\x04test\x00", 16): [a_record(16, b"\xff" + b"x" * 255)] * 20,
     (b"\x04loop\x04test\x00", 5): [a_record(5, b"\xc0\x27\xc0\x25")],
@@ -159,7 +171,10 @@ def a_dns_server(respond: Callable[[bytes], bytes] = lambda query: answer(query,
         tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         tcp.bind(("127.0.0.1", port))
         tcp.listen()
-        threads = [threading.Thread(target=serve_udp, args=(udp, respond)), threading.Thread(target=serve_tcp, args=(tcp,))]
+        threads = [
+            threading.Thread(target=serve_udp, args=(udp, respond)),
+            threading.Thread(target=serve_tcp, args=(tcp,)),
+        ]
         for thread in threads:
             thread.start()
         try:
@@ -215,7 +230,12 @@ def ask(run: Runner, port: int, name: str = "good.test", kind: str = "A", **args
 )
 def test_dns_records(dns: int, run: Runner, kind: str, data: list[str]) -> None:
     result = ask(run, dns, kind=kind)
-    assert (result["ok"], result["code"], result["authoritative"], result["transport"]) == (True, "NOERROR", True, "udp")
+    assert (result["ok"], result["code"], result["authoritative"], result["transport"]) == (
+        True,
+        "NOERROR",
+        True,
+        "udp",
+    )
     assert [record["data"] for record in result["answers"]] == data
     assert {record["ttl"] for record in result["answers"]} == {300}
     assert {record["name"] for record in result["answers"]} == {"good.test"}

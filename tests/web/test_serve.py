@@ -19,14 +19,20 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.flow
+
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = 20
 
 
 @contextmanager
-def serving(port: int = 0, settings: dict[str, object] | None = None, workers: int = 1) -> Iterator[subprocess.Popen[str]]:
+def serving(
+    port: int = 0, settings: dict[str, object] | None = None, workers: int = 1
+) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.web.echo_app", str(port), json.dumps(settings or {}), str(workers)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
         yield process
     finally:
