@@ -10,10 +10,9 @@ from urllib.parse import unquote
 
 from market.cli.network import open_transport
 from market.cli.plugged import open_plugins
-from market.client.origins import is_loopback
 from market.client.web_archives import own_fetching
 from market.disk.failures import disk_failures
-from market.errors import InvalidInput, Refused, Untrusted
+from market.errors import InvalidInput, Untrusted
 from market.pack.record import hash_stream
 from market.pack.zip_format import MAX_ARCHIVE_BYTES
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 _DIGEST = re.compile(r"sha256=(?P<sha256>[0-9a-f]{64})")
 DIGEST_HINT = "add its digest: ADDRESS#sha256=HEX"
+_WEB = frozenset({"http", "https"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ def is_address(text: str) -> bool:
 
 
 def fetch_address(market: Market, stack: ExitStack, target: str, *, is_held_against_a_lock: bool = False) -> Fetched:
-    """Fetch what stands at an address, and hold it against the digest behind it, where one is written (`#sha256=HEX`).
+    """Fetch what stands at an address, and hold it against the digest behind it (`#sha256=HEX`).
 
-    Raises `InvalidInput` for a scheme that nobody registered and `Refused` for plain HTTP to another machine without a digest, unless
-    the caller holds it against a lock.
+    Raises `InvalidInput` for a scheme that nobody registered, and for an address of the web without a digest, from this machine too,
+    unless the caller holds it against a lock. Then nothing is fetched.
     """
     address, _, fragment = target.partition("#")
     scheme, wanted = address.partition("://")[0].lower(), _parse_digest(target, fragment)
@@ -59,8 +59,9 @@ def fetch_address(market: Market, stack: ExitStack, target: str, *, is_held_agai
             why=f"known are {', '.join(f'{name}://' for name in sorted(fetchers))}",
             hint="a plugin can add others; a path is written ./my-pack",
         )
-    if scheme == "http" and not (wanted or is_held_against_a_lock or is_loopback(address)):
-        raise Refused(f"{address[:200]} is not fetched", why="whoever is on the way may change it", hint=DIGEST_HINT)
+    if scheme in _WEB and not (wanted or is_held_against_a_lock):
+        why = "an address doesn't say which file is meant, and no index vouches for what comes"
+        raise InvalidInput(f"{address[:200]} names no digest", why=why, hint=DIGEST_HINT)
     with disk_failures("write a temporary file for", address[:200]):
         file = tempfile.TemporaryFile(prefix="market-fetch-")  # noqa: SIM115 - the caller's stack closes it
     stream = cast("BinaryIO", stack.enter_context(file))

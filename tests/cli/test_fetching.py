@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
@@ -66,10 +67,24 @@ def test_another_digest_is_untrusted(shell: Shell, address: str) -> None:
     assert shell("list", "--json").json["items"] == []
 
 
-def test_plain_http_to_another_machine_needs_a_digest(shell: Shell) -> None:
-    error = shell("install", "http://host.example/x.zip", "--json", expect=6).error
-    assert "#sha256=" in error["hint"]
-    assert shell.index.requests == []
+@pytest.mark.parametrize("place", ["http://host.example", "https://host.example", "HTTPS://host.example", URL])
+def test_an_address_of_the_web_needs_a_digest(shell: Shell, place: str) -> None:
+    for end in ("/x.zip", "/x.zip#"):
+        error = shell("install", f"{place}{end}", "--json", expect=2).error
+        assert (error["code"], "#sha256=HEX" in error["hint"]) == ("invalid-input", True)
+    assert shell.index.requests == [], "nothing is downloaded"
+
+
+def test_an_address_that_a_lock_names_needs_none(shell: Shell, address: str) -> None:
+    shell("install", f"{address}#sha256={DIGEST}")
+    shell("lock")
+    lock = shell.folder / "market.lock"
+    text = lock.read_text()
+    shell("uninstall", "echo-args")
+    shutil.rmtree(shell.root / ".market" / "archives")
+    lock.write_text(text)
+    shell("sync")
+    assert [row["name"] for row in shell("list", "--json").json["items"]] == ["echo-args"]
 
 
 @pytest.mark.parametrize("fragment", ["sha256=12", "md5=" + "0" * 32, "top"])

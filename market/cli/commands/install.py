@@ -74,7 +74,7 @@ def install(
       market install 'my-pack>=1,<2' @acme/other@2.0
       market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
       market install dist/my_pack-1.0.0-py3-none-any.whl
-      market install https://host.example/my-pack-1.0.0.zip
+      market install https://host.example/my-pack-1.0.0.zip#sha256=HEX
       market install my-pack --target claude
       market install --locked
     """
