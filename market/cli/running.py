@@ -15,6 +15,7 @@ from market.cli.targets import existing_path, folder_hint, is_path
 from market.disk.home import make_private_directory
 from market.errors import InvalidInput, NotFound
 from market.model import Call, OutcomeKind
+from market.registry.links import LinkedFolders, read_link_targets
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 from market.run.audit import AuditLog
@@ -84,7 +85,8 @@ def _hint(found: LiveSkill | None) -> str:
 def open_bench(market: Market, roots: Sequence[Path]) -> Iterator[Bench]:
     """Load the roots and make ready for calls; every call is audited in MARKET_HOME."""
     make_private_directory(market.home.path)
-    registry = Registry((str(root) for root in roots), Loader().load)
+    names, targets = tuple(map(str, roots)), read_link_targets(market.environ)
+    registry = Registry(names, Loader(link_targets=targets).load, LinkedFolders(names, targets).find)
     registry.load()
     audit = AuditLog(market.home.audit)
     try:

@@ -13,6 +13,7 @@ from market.errors import MarketError
 from market.installer.listing import Installed, list_directories
 from market.installer.tree_state import TreeState
 from market.model import State
+from market.registry.links import read_link_targets
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 
@@ -64,17 +65,17 @@ class PackStanding:
         return str(self.receipt.pack_name) if self.receipt else self.name
 
 
-def load_registry(roots: Iterable[Root]) -> Registry:
+def load_registry(roots: Iterable[Root], link_targets: tuple[str, ...] = ()) -> Registry:
     """Load what stands in some roots, in their order. What doesn't load is in the snapshot, so its log lines are dropped."""
     logging.getLogger("market.registry").addHandler(logging.NullHandler())
-    registry = Registry((str(root.path) for root in roots), Loader().load)
+    registry = Registry((str(root.path) for root in roots), Loader(link_targets=link_targets).load)
     registry.load()
     return registry
 
 
 def find_standings(market: Market, roots: Sequence[Root]) -> tuple[tuple[PackStanding, ...], tuple[HostLook, ...]]:
     """Return every installed pack and every folder with skills, root by root, and what the hosts said."""
-    registry = load_registry(roots)
+    registry = load_registry(roots, read_link_targets(market.environ))
     looks = ask_hosts(market, roots)
     rows = [row for root in roots for row in _standings(registry, root, looks)]
     return tuple(rows), looks

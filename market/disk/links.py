@@ -21,11 +21,11 @@ def resolve_link(base: str, place: str, above: tuple[str, ...]) -> LinkTarget:
     path = f"{base}/{place}"
     shown = f"links to {os.readlink(path)!r}"  # noqa: PTH115 - strings all the way
     real = os.path.realpath(path)
+    if not os.path.exists(real):  # noqa: PTH110
+        return LinkTarget(shown, rule="folder-link-broken")
     # A name that only starts alike (`/roots/a-evil` for `/roots/a`) is outside, hence the slash.
     if real != base and not real.startswith(base.rstrip("/") + "/"):
         return LinkTarget(shown, rule="folder-link-outside")
-    if not os.path.exists(real):  # noqa: PTH110
-        return LinkTarget(shown, rule="folder-link-broken")
     inside = os.path.relpath(real, base)
     if inside in above:
         return LinkTarget(shown, rule="folder-link-loop")

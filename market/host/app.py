@@ -31,6 +31,7 @@ from market.installer.guard import own_installing
 from market.plugins import load_plugins
 from market.registry.environment import EnvironmentPacks
 from market.registry.first_load import load_first
+from market.registry.links import LinkedFolders
 from market.registry.loader import Loader
 from market.registry.log_lines import PREFIX
 from market.registry.registry import Registry
@@ -71,8 +72,9 @@ def create() -> ASGIApp:
 def create_app(settings: HostSettings, url: str) -> ASGIApp:
     """Make the app of one host; it loads and watches its roots while its lifespan lasts."""
     home = Home(Path(settings.home))
-    environment = EnvironmentPacks(Loader(settings.integrity).load)
-    registry = Registry(settings.roots, environment.load, environment.find)
+    environment = EnvironmentPacks(Loader(settings.integrity, link_targets=settings.link_targets).load)
+    linked = LinkedFolders(settings.roots, settings.link_targets)
+    registry = Registry(settings.roots, environment.load, lambda: (*linked.find(), *environment.find()))
     audit = AuditLog(home.audit)
     pool = SupervisorPool(settings.execution_threads)
     workers = Workers(

@@ -18,6 +18,7 @@ from market.host.sessions import hash_secret, new_secret
 from market.host.settings import HostSettings, dump_settings, load_host_settings
 from market.installer.root import RootList, default_roots
 from market.model import Role
+from market.registry.links import read_link_targets
 from market.web.serve import serve
 
 if TYPE_CHECKING:
@@ -33,10 +34,14 @@ def host_group() -> None:
 
 @host_group.command("serve")
 @click.option("--root", "roots", multiple=True, type=click.Path(path_type=Path), help="Directory with skills; may be repeated.")
+@click.option(
+    "--link-target", "targets", multiple=True, type=click.Path(path_type=Path),
+    help="Directory into which links in the roots may lead; may be repeated.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one. [default: 8751]")
 @click.option("--host", "address", help="Address to listen on. [default: 127.0.0.1]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object when ready.")
-def serve_command(roots: Sequence[Path], port: int | None, address: str | None, as_json: bool) -> None:
+def serve_command(roots: Sequence[Path], targets: Sequence[Path], port: int | None, address: str | None, as_json: bool) -> None:
     """Serve the skills of the roots until it is stopped."""
     home = load_home(os.environ)
     settings = load_host_settings(str(home.path), home.config, os.environ, {"port": port, "address": address})
@@ -46,6 +51,7 @@ def serve_command(roots: Sequence[Path], port: int | None, address: str | None, 
         settings,
         roots=tuple(str(path) for path in chosen.paths),
         skipped_roots=tuple(why for _, why in chosen.skipped),
+        link_targets=tuple(os.path.abspath(path) for path in targets) or read_link_targets(os.environ),  # noqa: PTH100 - keep the given name
         login_hash=hash_secret(secret),
     )
     make_private_directory(home.path)

@@ -158,7 +158,7 @@ class _Faces:
             fields=make_fields(schema),
             schema_text=json.dumps(schema, indent=2, ensure_ascii=False, default=dict),
             decision=decision,
-            prose=await run_in(self._parts.disk, _load_prose, live),
+            prose=await run_in(self._parts.disk, _load_prose, live, self._parts.settings.link_targets),
             sent=sent,
             **_result(outcome, error),
         )
@@ -206,12 +206,12 @@ def _result(outcome: Outcome | None, error: str) -> dict[str, Any]:
     }
 
 
-def _load_prose(live: LiveSkill) -> str:
+def _load_prose(live: LiveSkill, link_targets: tuple[str, ...]) -> str:
     """Return a guide's text as safe HTML, without its front matter; empty where there is none."""
     if live.skill.guide is None:
         return ""
     try:
-        text = load_skill_file(live, live.skill.guide.manifest.rpartition("/")[2]).decode("utf-8", "replace")
+        text = load_skill_file(live, live.skill.guide.manifest.rpartition("/")[2], link_targets).decode("utf-8", "replace")
     except MarketError:
         return ""
     if text.startswith("---"):

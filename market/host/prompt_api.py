@@ -11,12 +11,13 @@ from starlette.routing import Route
 
 from market.disk.lease import lease_directory
 from market.disk.read import read_within
-from market.errors import InvalidInput, NotFound
+from market.errors import InvalidInput, NotFound, Refused
 from market.host.bodies import JSON_TYPE, json_response
 from market.host.callers import identify
 from market.host.parts import run_in
 from market.host.skill_json import dump_skill, files_url, guide_path, skill_directory
 from market.host.skills_api import find_skill
+from market.registry.links import read_linked
 from market.registry.prompt import choose_guides, dump_prompt, make_rows
 from market.registry.tree_marks import SKIPPED_FOLDERS
 from market.web.documents import make_etag
@@ -47,7 +48,7 @@ def prompt_routes(parts: HostParts) -> list[Route]:
     async def serve_file(request: Request) -> Response:
         identify(request, parts)
         live = await find_skill(parts, request.path_params["key"])
-        data = await run_in(parts.disk, load_skill_file, live, request.path_params["path"])
+        data = await run_in(parts.disk, load_skill_file, live, request.path_params["path"], parts.settings.link_targets)
         return _file_response(data)
 
     return [Route("/v1/prompt", prompt), Route("/v1/skills/{key}/files/{path:path}", serve_file)]
@@ -59,13 +60,18 @@ def current_guides(parts: HostParts) -> tuple[LiveSkill, ...]:
     return choose_guides(parts.registry.snapshot.all_skills())
 
 
-def load_skill_file(live: LiveSkill, path: str) -> bytes:
-    """Return a file of a skill's own directory. No link is followed, and Market's state is never served."""
+def load_skill_file(live: LiveSkill, path: str, link_targets: tuple[str, ...] = ()) -> bytes:
+    """Return a file of a skill's own directory. No link is followed but into `link_targets`, and Market's state is never served."""
     if any(part in SKIPPED_FOLDERS for part in path.split("/")):
         raise NotFound(f"{path[:200]!r} isn't served")
     descriptor = lease_directory(Path(skill_directory(live)))
     try:
         return read_within(descriptor, path, MAX_SERVED_FILE_BYTES)
+    except Refused:
+        linked = read_linked(f"{skill_directory(live)}/{path}", link_targets) if ".." not in path.split("/") else None
+        if linked is None:
+            raise
+        return linked
     finally:
         os.close(descriptor)
 

@@ -24,7 +24,8 @@ class HostSettings:
 
     `integrity` says what happens to mutating and dangerous skills whose recorded files were changed: `hold` them, or only `warn`.
     `worker_processes` is how many processes one wheel pack gets while its calls overlap, `worker_idle_seconds` how long an unused
-    one is kept. `load_grace_seconds` bounds how long the start waits for the first load, which then goes on beside it.
+    one is kept. `link_targets` are folders into which links in the roots may lead. `load_grace_seconds` bounds how long the start
+    waits for the first load, which then goes on beside it.
     """
 
     home: str
@@ -42,6 +43,7 @@ class HostSettings:
     max_upload_bytes: int = 64 << 20
     log_level: str = "INFO"
     skipped_roots: tuple[str, ...] = ()
+    link_targets: tuple[str, ...] = ()
     login_hash: str = ""
 
 
@@ -49,7 +51,7 @@ POSITIVE = (
     *("rescan_seconds", "load_grace_seconds", "execution_threads", "worker_processes", "worker_idle_seconds"),
     *("max_body_bytes", "max_upload_bytes"),
 )
-NOT_FROM_OUTSIDE = frozenset({"home", "roots", "skipped_roots", "login_hash"})
+NOT_FROM_OUTSIDE = frozenset({"home", "roots", "skipped_roots", "link_targets", "login_hash"})
 
 
 def load_host_settings(home: str, config: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> HostSettings:
@@ -73,7 +75,8 @@ def dump_settings(settings: HostSettings) -> dict[str, object]:
 
 def parse_settings(values: Mapping[str, Any]) -> HostSettings:
     """Read what `dump_settings` made."""
-    return HostSettings(**{**values, "roots": tuple(values["roots"]), "skipped_roots": tuple(values["skipped_roots"])})
+    lists = {name: tuple(values[name]) for name in ("roots", "skipped_roots", "link_targets")}
+    return HostSettings(**{**values, **lists})
 
 
 def _with(settings: HostSettings, values: Mapping[str, Any], where: str) -> HostSettings:

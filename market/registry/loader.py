@@ -7,7 +7,6 @@ manifest, stops the others.
 from __future__ import annotations
 
 import logging
-import os
 import re
 import threading
 from collections import OrderedDict
@@ -22,6 +21,7 @@ from market.installer.root import Root
 from market.installer.tree_state import read_unit
 from market.pack.inspect import Given, inspect_pack
 from market.registry.judge import judge
+from market.registry.links import dropped_link, find_linked_manifests, find_target
 from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
 from market.registry.refusals import find_dropped, refuse_entry
 from market.registry.rooted import PartOfSource, find_outside, resolve
@@ -34,6 +34,7 @@ from market.registry.unit import Dropped, LoadedUnit, UnitId
 
 if TYPE_CHECKING:
     from market.errors import Problem
+    from market.installer.tree_state import UnitReading
     from market.model import Pack, Skill
     from market.pack.inspect import Inspection
     from market.registry.unit import StatMark
@@ -46,7 +47,10 @@ _log = logging.getLogger("market.registry")
 class Loader:
     """Reads units. It remembers what it parsed by tree digest, so that the same tree is parsed once."""
 
-    def __init__(self, integrity: str = "hold", machine: Machine | None = None) -> None:
+    def __init__(
+        self, integrity: str = "hold", machine: Machine | None = None, link_targets: tuple[str, ...] = ()
+    ) -> None:
+        self._link_targets = link_targets
         self._holds = integrity == "hold"
         self._machine = machine or Machine()
         self._switches = Switches()
@@ -59,16 +63,16 @@ class Loader:
         children = installed_names(unit.root) if not unit.name else frozenset()
         marks = scan_tree(unit.path, children)
         if unit.name and is_link(unit.path):
-            real = os.path.realpath(unit.path)
-            return _failed(
-                unit, marks, f"it is a link that leaves the root, to {real}: name that directory as a root instead"
-            )
+            # What an allowed one leads to is a unit of its own: see `LinkedFolders`.
+            is_followed = Path(unit.path).is_dir() and find_target(unit.path, self._link_targets)
+            row = dropped_link(unit.path, unit.root)
+            return None if is_followed else replace(_nothing(unit, (0, 0), marks), dropped=(row,))
         try:
             with read_unit(self._root(unit.root), unit.name) as reading:
                 if reading.folder is None:
                     return None
                 tree = take_tree(unit, reading, reading.folder, marks, children)
-                return self._load(tree) if has_manifest(tree.source) else _nothing(unit, tree.identity, marks)
+                return self._load_found(tree, reading)
         except NotFound:
             return None
         except MarketError as error:
@@ -77,6 +81,16 @@ class Loader:
             # One unit that nobody foresaw must not keep the others from loading (mission A15).
             _log.exception("reading %s failed", unit.path)
             return _failed(unit, marks, f"{type(error).__name__}: {error}")
+
+    def _load_found(self, tree: Tree, reading: UnitReading) -> LoadedUnit:
+        """Load a tree whose manifests may be links; in an installed pack such a link is an edit."""
+        problems = reading.folder.problems if reading.folder and not reading.receipt else ()
+        linked, refused = find_linked_manifests(tree.unit, problems, self._link_targets)
+        if linked:
+            # Without a digest: it would have to change with what lies elsewhere.
+            tree = replace(tree, source=PartOfSource(tree.source, replaced=linked), digest="")
+        loaded = self._load(tree) if has_manifest(tree.source) else _nothing(tree.unit, tree.identity, tree.marks)
+        return replace(loaded, dropped=(*loaded.dropped, *refused)) if refused else loaded
 
     def _load(self, tree: Tree) -> LoadedUnit:
         inspection, escaped = self._inspect(tree)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from market.model import State
 from market.registry.log_lines import PREFIX, format_events
 from market.registry.reconcile import reconcile
-from market.registry.roots import RootReading, installed_names, is_own_unit, is_unit_folder, read_root
+from market.registry.roots import RootReading, installed_names, is_link, is_own_unit, is_unit_folder, read_root
 from market.registry.snapshot import Snapshot
 from market.registry.tree_marks import mark_file, scan_tree
 from market.registry.unit import UnitId
@@ -89,6 +89,8 @@ class Registry:
                 return tuple(unit for unit in self._snapshot.units if unit.root == root)
             units = self._named_units(root, names)
             self._apply({unit: self._load_unit(unit) for unit in units})
+            if any(is_link(unit.path) for unit in units):
+                self._rescan_more()
             return units
 
     def rescan(self) -> None:
@@ -127,7 +129,9 @@ class Registry:
         known = self._snapshot.units
         if UnitId(root, "") not in known:
             return tuple(
-                UnitId(root, name) for name in names if is_unit_folder(root, name) or UnitId(root, name) in known
+                UnitId(root, name)
+                for name in names
+                if is_unit_folder(root, name, self.roots) or UnitId(root, name) in known
             )
         installed = installed_names(root)
         own = tuple(UnitId(root, name) for name in names if name in installed or UnitId(root, name) in known)
@@ -152,12 +156,16 @@ class Registry:
     def _rescan_more(self) -> None:
         standing = set(self._find_more())
         known = {unit for unit in self._snapshot.units if unit.root not in self.roots}
-        stale = [unit for unit in standing & known if self._is_stale(unit)]
-        if changed := sorted((standing ^ known) | set(stale), key=_by_name):
-            self.refresh(changed)
+        stale = {unit for unit in standing & known if self._is_stale(unit)}
+        with self._writing:
+            # One that is found no more may stand where it was: its link is gone, or its distribution.
+            gone = dict.fromkeys(sorted(known - standing, key=_by_name))
+            self._apply(
+                {**gone, **{unit: self._load_unit(unit) for unit in sorted((standing - known) | stale, key=_by_name)}}
+            )
 
     def _read_root(self, root: str) -> RootReading:
-        reading = read_root(root)
+        reading = read_root(root, self.roots)
         if reading.why != self._unusable.get(root, ""):
             self._unusable[root] = reading.why
             _log.warning(

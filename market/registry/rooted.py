@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from market.errors import Severity
-from market.pack.source import MemorySource
+from market.pack.source import MemorySource, SourceFile
 from market.registry.log_lines import escape_cause
 from market.registry.roots import leaves_root
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from market.errors import Problem
-    from market.pack.source import Source, SourceFile
+    from market.pack.source import Source
 
 COMMAND_FILE = "skill.json"
 OUTSIDE_RULES = frozenset({"entry-escapes", "entry-missing"})
@@ -30,7 +30,7 @@ MAX_MANIFEST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class PartOfSource:
-    """A tree without some folders at its top, and with some files' bytes replaced."""
+    """A tree without some folders at its top, and with some files' bytes replaced or added."""
 
     whole: Source
     left_out: frozenset[str] = frozenset()
@@ -42,8 +42,11 @@ class PartOfSource:
         return self.whole.name
 
     def files(self) -> Sequence[SourceFile]:
-        """Return the files that aren't left out."""
-        return tuple(file for file in self.whole.files() if file.path.partition("/")[0] not in self.left_out)
+        """Return the files that aren't left out, and those that only stand in `replaced`."""
+        files = [file for file in self.whole.files() if file.path.partition("/")[0] not in self.left_out]
+        added = self.replaced.keys() - {file.path for file in files} if self.replaced else ()
+        files += (SourceFile(path, len(self.replaced[path]), executable=False) for path in added)
+        return tuple(sorted(files, key=lambda file: file.path.encode())) if added else tuple(files)
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes."""

@@ -27,8 +27,11 @@ class RootReading:
     why: str = ""
 
 
-def read_root(root: str) -> RootReading:
-    """List a root's units in the order of their names. A root that is missing or unreadable has none, and says why."""
+def read_root(root: str, others: tuple[str, ...] = ()) -> RootReading:
+    """List a root's units in the order of their names. A root that is missing or unreadable has none, and says why.
+
+    `others` are the registry's further roots, whose folders aren't loaded a second time through a link.
+    """
     try:
         identity = identify(root)
         names = sorted(os.listdir(root))
@@ -41,7 +44,7 @@ def read_root(root: str) -> RootReading:
             *(UnitId(root, name) for name in names if name in installed and is_unit_folder(root, name)),
         )
     else:
-        units = tuple(UnitId(root, name) for name in names if is_unit_folder(root, name))
+        units = tuple(UnitId(root, name) for name in names if is_unit_folder(root, name, others))
     return RootReading(root, identity, units)
 
 
@@ -58,11 +61,11 @@ def is_own_unit(root: str) -> bool:
     return any(Path(root, name).is_file() for name in TOP_MANIFESTS)
 
 
-def is_unit_folder(root: str, name: str) -> bool:
+def is_unit_folder(root: str, name: str, others: tuple[str, ...] = ()) -> bool:
     """Whether a name below a root can be a unit: a directory, not hidden.
 
-    A link to a directory elsewhere counts, so that it can be said that it isn't followed; one to a directory below the root
-    doesn't, since that is a unit itself.
+    A link counts if it leads elsewhere or nowhere, so that it can be said that it isn't followed; one to a directory below this root
+    or one of the `others` doesn't, since that is a unit itself.
     """
     if name.startswith(".") or name in SKIPPED_FOLDERS:
         return False
@@ -71,7 +74,11 @@ def is_unit_folder(root: str, name: str) -> bool:
         mode = os.lstat(path).st_mode
     except OSError:
         return False
-    return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and Path(path).is_dir() and leaves_root(path, root))
+    if not stat.S_ISLNK(mode):
+        return stat.S_ISDIR(mode)
+    if Path(os.path.realpath(path)).exists() and not Path(path).is_dir():
+        return False
+    return all(leaves_root(path, one) for one in (root, *others)) or not Path(path).exists()
 
 
 def is_link(path: str) -> bool:

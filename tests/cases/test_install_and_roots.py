@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from market.model import State
+from market.registry.links import LinkedFolders
+from market.registry.loader import Loader
+from market.registry.registry import Registry
 from tests.cases.road import skill_md
+from tests.factories import RUN_SCRIPT
+from tests.host.hosts import MARKET, environment, start_host
+from tests.registry.trees import a_command_folder, write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.cases.road import Road
 
@@ -202,15 +210,81 @@ def linked_roots(road: Road) -> tuple[Path, Path]:
     return road.folder / "roots/a", road.folder / "roots/b"
 
 
-def test_symlinked_skill_dir(road: Road) -> None:
-    registry = road.registry(*linked_roots(road))
+def test_symlinked_skill_dir(road: Road, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "market.registry"):
+        registry = road.registry(*linked_roots(road))
+    told = [row.getMessage() for row in caplog.records if row.levelno == logging.WARNING]
+    roots, outside = road.folder / "roots", road.folder / "outside"
+    leaves, allow = "it is a link that leaves the root, to", "allow it with --link-target or MARKET_HOST_LINK_TARGETS"
+    causes = {
+        "dangling": f"it is a dangling link: {roots}/b/not-there is not there (folder-link-broken)",
+        "escape": f"{leaves} {outside}/secret-skill (folder-link-outside): name that folder as a root, or {allow}",
+        "linked-file/SKILL.md": f"{leaves} {outside}/doc.md (folder-link-outside): name that folder as a root, or {allow}",
+        "loop": f"it is a link to {roots}/a, a folder above it (folder-link-loop)",
+        "prefix": f"{leaves} {roots}/a-evil/near (folder-link-outside): name that folder as a root, or {allow}",
+        "self": "it is a link that leads back to itself (folder-link-broken)",
+    }
+    assert {row.path for row in registry.snapshot.dropped()} == {f"{roots}/a/{name}" for name in causes}
+    assert len(told) == len(causes)
+    for name, cause in causes.items():
+        assert any(line.startswith(f"skill loader: parse {roots}/a/{name}: {cause}") for line in told), (name, told)
+    caplog.clear()
     for _ in range(3):
         skills = registry.snapshot.skills.values()
         shared = [skill for skill in skills if skill.skill.name == "shared" and skill.is_runnable]
         assert [skill.state for skill in skills if skill.skill.name == "plain"] == [State.UNMANAGED]
         assert len([skill for skill in shared if skill.state is not State.SHADOWED]) == 1
-        assert not {"secret-skill", "near", "linked-file"} & {skill.skill.name for skill in skills if skill.is_runnable}
+        assert sorted(skill.skill.name for skill in skills) == ["plain", "shared"]
         registry.rescan()
+    assert caplog.messages == []
+
+
+def test_symlinked_skill_dir_the_allowed_one_is_followed(road: Road) -> None:
+    """Also where a link was there before: the setting is read at the start. Links elsewhere stay refused."""
+    roots = tuple(str(root) for root in linked_roots(road))
+    targets = (str(road.folder / "outside"),)
+    registry = Registry(roots, Loader(link_targets=targets).load, LinkedFolders(roots, targets).find)
+    registry.load()
+    keys = {skill.key: skill.unit for skill in registry.snapshot.all_skills()}
+    assert keys == {
+        "linked-file": f"{roots[0]}/linked-file",
+        "plain": f"{roots[0]}/plain",
+        "secret-skill": f"{road.folder}/outside/secret-skill",
+        "shared": f"{roots[1]}/shared",
+    }
+    refused = {Path(row.path).name for row in registry.snapshot.dropped()}
+    assert refused == {"dangling", "loop", "prefix", "self"}
+    before = registry.snapshot
+    registry.rescan()
+    assert registry.snapshot is before
+    Path(roots[0], "escape").unlink()
+    registry.rescan()
+    assert registry.snapshot.find("secret-skill") is None
+
+
+def test_symlinked_skill_dir_in_a_host_and_in_run(tmp_path: Path) -> None:
+    """A command behind a link runs, and the guide behind one is served; entries outside the allowed folder still don't."""
+    store = tmp_path / "store"
+    a_command_folder(store / "tool", name="tool")
+    a_command_folder(store / "escapes", name="escapes", entry="../../run.sh")
+    write_tree(tmp_path, {"run.sh": RUN_SCRIPT, "store/doc.md": skill_md("written")})
+
+    def fill(root: Path) -> None:
+        for name in ("tool", "escapes"):
+            (root / name).symlink_to(store / name)
+        (root / "written").mkdir()
+        (root / "written/SKILL.md").symlink_to(store / "doc.md")
+
+    with start_host(tmp_path, fill=fill, flags=("--link-target", str(store))) as host:
+        assert host.skill_keys() == ["tool", "written"]
+        assert host.execute("tool", {"a": 1}).json()["result"] == {"a": 1}
+        assert "name: written" in host.ask("GET", "/v1/skills/written/files/SKILL.md").text
+        (dropped,) = host.get("/v1/skills?state=invalid")["items"]
+        assert "escapes" in str(dropped)
+    environ = environment(host.home, MARKET_HOST_LINK_TARGETS=str(store))
+    command = [MARKET, "run", "tool", "--args", '{"b": 2}', "--root", str(host.root)]
+    ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=30)
+    assert json.loads(ran.stdout) == {"b": 2}
 
 
 def test_symlinked_skill_dir_in_a_folder_that_is_published(road: Road) -> None:
@@ -222,6 +296,6 @@ def test_symlinked_skill_dir_in_a_folder_that_is_published(road: Road) -> None:
     }
     assert problems == {
         "inside": "folder-link-outside", "escape": "folder-link-outside", "prefix": "folder-link-outside", "linked-file/SKILL.md": "folder-link-outside",
-        "dangling": "folder-link-outside", "self": "folder-link-broken", "loop": "folder-link-loop",
+        "dangling": "folder-link-broken", "self": "folder-link-broken", "loop": "folder-link-loop",
     }  # fmt: skip
     road.everywhere_refused("./roots/a")
