@@ -88,6 +88,15 @@ class IndexClient:
         """Return whose token this is; raises `Unauthenticated` for a bad one."""
         return self._get(wire.WhoAmI, wire.whoami_path())
 
+    def archive_url(self, release: wire.ReleaseDocument) -> str:
+        """Return the absolute address of a release's archive; raises `Untrusted` where it isn't one of the web's."""
+        url = urljoin(self.url + wire.release_path(quote(release.name), quote(release.version)), release.archive.url)
+        if not url.startswith(("http://", "https://")):
+            raise Untrusted(
+                f"the index names {release.archive.url!r} as the place of an archive", hint="tell the index's operator"
+            )
+        return url
+
     def download_archive(self, release: wire.ReleaseDocument) -> BinaryIO:
         """Open a release's archive, from the cache or from the index. The caller closes it."""
         link = release.archive
@@ -96,11 +105,7 @@ class IndexClient:
                 f"the archive of {release.name} {release.version} has {link.size} bytes",
                 why=f"the limit is {MAX_ARCHIVE_BYTES}",
             )
-        url = urljoin(self.url + wire.release_path(quote(release.name), quote(release.version)), link.url)
-        if not url.startswith(("http://", "https://")):
-            raise Untrusted(
-                f"the index names {link.url!r} as the place of an archive", hint="tell the index's operator"
-            )
+        url = self.archive_url(release)
         token = self._token if origin_of(url) == origin_of(self.url) else ""
         what = f"{release.name} {release.version}"
         return self._cache.fetch(

@@ -41,7 +41,7 @@ def acquire_release(
     release = indexes.release(name, chosen.version)
     promise = _promise(found.document, chosen, release)
     publisher = str(parse_publisher_name(found.document.publisher))
-    origin = Origin("index", release.archive.url, found.client.url)
+    origin = Origin("index", found.client.archive_url(release), found.client.url)
     stream = found.client.download_archive(release)
     if release.archive.kind == WHEEL:
         file = release.archive.filename

@@ -185,11 +185,12 @@ def _facts_of_release(indexes: Indexes, name: str, version: str) -> PackFacts:
     except MarketError as error:
         error.hint = error.hint or "tell the index's operator"
         raise
+    client = indexes.find(name).client
     return PackFacts(
         name,
         release.version,
         str(parse_publisher_name(release.publisher)),
-        Origin("index", release.archive.url, indexes.find(name).client.url),
+        Origin("index", client.archive_url(release), client.url),
         release.archive.digest,
         release.tree_digest,
         record,

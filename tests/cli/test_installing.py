@@ -41,6 +41,7 @@ def test_a_requirement_chooses_the_release(shell: Shell, requirement: str, versi
     document = shell("install", requirement, "--json").json
     assert document["items"][0]["version"] == version
     assert document["items"][0]["origin"]["index"] == URL
+    assert document["items"][0]["origin"]["location"].startswith(f"{URL}/v1/blobs/sha256/")
 
 
 def test_a_folder_and_an_archive_are_installed_by_path(shell: Shell) -> None:
