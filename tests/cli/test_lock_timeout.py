@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ("enable", "my-pack"),
         ("verify", "--accept", "my-pack"),
         ("doctor", "--fix"),
+        ("import", "bundle.zip"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -37,6 +38,8 @@ def test_a_held_root_is_waited_for_and_its_holder_named(shell: Shell, arguments:
     shell("install", "my-pack")
     if arguments[0] == "sync":
         shell("lock")
+    if arguments[0] == "import":
+        shell("export", "my-pack", "-o", "bundle.zip")
     started = time.monotonic()
     with lock_root(open_root(shell.root, create=False)):
         ran = shell(*arguments, "--lock-timeout", "0.1", expect=7)

@@ -9,6 +9,7 @@ import click
 from market.cli.command import command, dry_run_option
 from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock
+from market.cli.locking import lock_timeout_option
 from market.cli.permit import Permit
 from market.cli.targeting import Place, open_place, place_options
 from market.cli.targets import existing_path
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace a pack that was edited; the edited files are kept as a backup.")
 @click.option("--accept-publisher", is_flag=True, help="Accept that a pack now comes from another publisher.")
 @terms_options
+@lock_timeout_option
 @dry_run_option
 def import_packs(
     market: Market,
@@ -47,6 +49,7 @@ def import_packs(
     accept_publisher: bool,
     strict_needs: bool,
     minimum_release_age: str,
+    lock_timeout: float,
     dry_run: bool,
 ) -> None:
     r"""Install every pack of a file that `market export` wrote, all or none, without a network.
@@ -68,7 +71,7 @@ def import_packs(
         # Before the root is opened: what can't be trusted must not even make a folder.
         arrivals, _ = open_bundle(stream, str(path.absolute()))
     into = open_place(market, place, output, create=not dry_run)
-    permit = Permit(dry_run, force, accept_publisher)
+    permit = Permit(dry_run, force, accept_publisher, lock_timeout=lock_timeout)
     done = carry_out(
         market,
         output,
