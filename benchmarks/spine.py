@@ -157,7 +157,8 @@ def _install_table(folder: Path, home: Path) -> Table:
         ]
         subprocess.run(command, check=True, env=environment(home))
 
-    table.ratio("tiny pack", own.p50, repeat(uv_install, INSTALLS).p50, "uv pip install --target", 4)
+    tiny = own.p50
+    table.ratio("tiny pack", tiny, repeat(uv_install, INSTALLS).p50, "uv pip install --target", 4)
     body = os.urandom(MANY_BYTES // MANY_FILES)
     pack = write_pack(folder / "many", 9_001, {f"references/{number}.bin": body for number in range(MANY_FILES)})
     archive = folder / "many.zip"
@@ -167,7 +168,6 @@ def _install_table(folder: Path, home: Path) -> Table:
     own = repeat(
         lambda number: market(home, "install", "bench-9001", "--root", folder / f"roots/many-{number}"), INSTALLS
     )
-    start = repeat(lambda _: market(home, "list", "--root", folder / "roots/0"), INSTALLS)
     unzip = repeat(
         lambda number: subprocess.run(["unzip", "-q", str(archive), "-d", str(folder / f"unzip-{number}")], check=True),
         INSTALLS,
@@ -175,9 +175,9 @@ def _install_table(folder: Path, home: Path) -> Table:
     table.add(
         "200 files, 5 MB, whole process",
         f"{own.p50 * 1e3:.0f} ms",
-        f"of it start-up {start.p50 * 1e3:.0f} ms (market list)",
+        f"a tiny pack {tiny * 1e3:.0f} ms",
     )
-    table.ratio("200 files, 5 MB, beyond start-up", max(own.p50 - start.p50, 0.0), unzip.p50, "unzip", 1.5)
+    table.ratio("200 files, 5 MB, beyond a tiny pack", max(own.p50 - tiny, 0.0), unzip.p50, "unzip", 1.5)
     return table
 
 
