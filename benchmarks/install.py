@@ -17,14 +17,19 @@ from typing import TYPE_CHECKING
 from benchmarks.measure import Table, repeat
 from benchmarks.servers import UV, environment, market, serve
 from benchmarks.spine import MANY_BYTES, MANY_FILES, tiny_wheel, write_pack
+from market.client.wire import ArchiveLink, PackDocument, ReleaseSummary
 from market.installer import commit
 from market.installer.listing import list_installed
 from market.installer.receipt import Origin
 from market.installer.root import Root, open_root
 from market.installer.transaction import Arrival, install_packs, lock_root
+from market.names import parse_requirement
 from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
 from market.pack.source import MemorySource
+from market.resolve.candidates import Prefer
+from market.resolve.provider import Wish
+from market.resolve.resolve import Question, resolve
 from market.trust.verify import verify_archive
 
 if TYPE_CHECKING:
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 9
 PACKS = 1_000
+GRAPH_PACKS, GRAPH_VERSIONS = 300, 5
 RECOVERY_SECONDS = 1.0
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -41,6 +47,7 @@ def tables() -> Iterator[Table]:
     with tempfile.TemporaryDirectory(prefix="market-bench-") as folder:
         yield from _process_tables(Path(folder))
         yield _root_table(Path(folder))
+        yield _resolve_table()
 
 
 def _process_tables(folder: Path) -> Iterator[Table]:
@@ -153,6 +160,32 @@ def _arrival(number: int, version: str) -> Arrival:
     archive = io.BytesIO()
     write_archive(MemorySource(contents, executables=frozenset({"run.sh"})), archive)
     return Arrival(verify_archive(archive, Given()), "bench", Origin("archive", f"/{number}.zip"))
+
+
+def _resolve_table() -> Table:
+    """Resolve a graph in which each pack has five releases and requires the next four packs; the documents are in memory."""
+    table = Table(f"Resolve {GRAPH_PACKS} packs that require each other")
+    documents = {document.name: document for document in map(_graph_document, range(GRAPH_PACKS))}
+    question = Question([Wish(parse_requirement("p0"), Prefer.NEWEST)], {}, {})
+    picks = resolve(question, documents.__getitem__)
+    table.add(
+        "whole graph",
+        f"{repeat(lambda _: resolve(question, documents.__getitem__), 3).p50:.2f} s",
+        f"{len(picks)} packs",
+    )
+    return table
+
+
+def _graph_document(number: int) -> PackDocument:
+    requires = tuple(f"p{other}>=1" for other in range(number + 1, min(number + 5, GRAPH_PACKS)))
+    digest = f"sha256:{'0' * 64}"
+    rows = tuple(
+        ReleaseSummary(
+            f"{version}.0", "live", NOW.isoformat(), digest, ArchiveLink(digest, 10, "x"), "x", requires=requires
+        )
+        for version in range(GRAPH_VERSIONS, 0, -1)
+    )
+    return PackDocument(f"p{number}", "acme", "", f"{GRAPH_VERSIONS}.0", NOW.isoformat(), rows)
 
 
 def _timed(act: Callable[[], object]) -> float:

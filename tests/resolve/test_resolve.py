@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -227,7 +226,7 @@ def test_a_requirement_of_a_newer_syntax_passes_its_release_over() -> None:
     assert solve(Graph({"a": {"1.0": [], "2.0": ["b ; from the future"]}}), "a") == {"a": "1.0 index"}
 
 
-def test_three_hundred_packs_take_no_time() -> None:
+def test_three_hundred_packs_are_each_asked_for_once() -> None:
     packs = {
         f"p{number}": {
             f"{version}.0": [f"p{next_one}>=1" for next_one in range(number + 1, min(number + 5, 300))]
@@ -235,9 +234,9 @@ def test_three_hundred_packs_take_no_time() -> None:
         }
         for number in range(300)
     }
-    started = time.perf_counter()
-    assert len(solve(Graph(packs), "p0")) == 300
-    assert time.perf_counter() - started < 20
+    graph = Graph(packs)
+    assert len(solve(graph, "p0")) == 300
+    assert sorted(graph.asked) == sorted(packs)
 
 
 @settings(max_examples=60, deadline=None)
