@@ -15,10 +15,12 @@ from market.names import parse_pack_name
 from market.pack.record import make_record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from market.installer.root import Root
     from market.installer.transaction import LockedRoot
+    from market.names import PackName
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,30 @@ class Acceptance:
 
 
 def accept_edits(locked: LockedRoot, name: str, now: datetime) -> Acceptance:
-    """Take a pack's tree, as it stands, for what was installed. Its release stays known, so that an upgrade still asks before replacing it.
+    """Take the tree of one directory, as it stands, for what was installed; see `accept_all`."""
+    return accept_all(locked, (name,), now)[0]
 
+
+def accept_all(locked: LockedRoot, names: Sequence[str], now: datetime) -> tuple[Acceptance, ...]:
+    """Take the trees of some directories of a root for what was installed: a pack's one, or those of its skills.
+
+    Their release stays known, so that an upgrade still asks before replacing them. No receipt is written before all were looked at.
     Raises `NotFound` where it isn't installed, `Conflict` where its tree or receipt is missing, and `Refused` where the tree holds
     what no pack may hold, such as a link.
     """
     locked.check_held()
-    root, canonical = locked.root, parse_pack_name(name)
+    root = locked.root
+    looked = [_look(root, parse_pack_name(name), now) for name in names]
+    for done, new in looked:
+        if new is not None:
+            with disk_failures("write", root.receipt(new.name)):
+                write_atomic(root.receipt(new.name), encode_receipt(new))
+            nudge_unit(root, done.name)
+    return tuple(done for done, _ in looked)
+
+
+def _look(root: Root, canonical: PackName, now: datetime) -> tuple[Acceptance, Receipt | None]:
+    """Return what would be accepted in one directory, and its new receipt; None where nothing differs."""
     with read_unit(root, canonical, thorough=True) as reading:
         old = reading.receipt
         if reading.state is TreeState.UNMANAGED:
@@ -52,15 +71,12 @@ def accept_edits(locked: LockedRoot, name: str, now: datetime) -> Acceptance:
                 hint="install it again",
             )
         if reading.state is TreeState.INTACT:
-            return Acceptance(canonical, (), old.tree_digest, old.tree_digest)
+            return Acceptance(canonical, (), old.tree_digest, old.tree_digest), None
         record = make_record(reading.folder.source)
         edited = reading.edited_files
     new = replace(old, record=record, tree_digest=record.tree_digest, accepted=Accepted(now, old.release_digest))
     _check_stands(root, new)
-    with disk_failures("write", root.receipt(canonical)):
-        write_atomic(root.receipt(canonical), encode_receipt(new))
-    nudge_unit(root, canonical)
-    return Acceptance(canonical, edited, old.tree_digest, new.tree_digest)
+    return Acceptance(canonical, edited, old.tree_digest, new.tree_digest), new
 
 
 def _check_stands(root: Root, new: Receipt) -> None:

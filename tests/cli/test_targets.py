@@ -109,6 +109,37 @@ def test_list_upgrade_and_uninstall_know_the_pack(people: Shell) -> None:
     assert sorted(path.name for path in root.iterdir()) == [".market"]
 
 
+def test_the_edits_of_a_pack_are_accepted_skill_by_skill(people: Shell) -> None:
+    two(people)
+    people("install", "./two", "--target", "claude")
+    root = people.folder / "person/.claude/skills"
+    assert "two is as it was installed" in people("verify", "--accept", "two").out
+    (root / "greet/mine.txt").write_text("mine")
+    (root / "disk-clean/mine.txt").write_text("mine")
+    assert people("verify", "two", expect=5).out.count("`market verify --accept two` takes it for good") == 2
+    rows = people("verify", "--accept", "two", "--root", root, "--json").json["accepted"]
+    assert [(row["name"], row["pack"], row["files"]) for row in rows] == [
+        ("disk-clean", "two", ["mine.txt"]),
+        ("greet", "two", ["mine.txt"]),
+    ]
+    assert [row["state"] for row in people("verify", "two", "--json").json["items"]] == ["intact", "intact"]
+    assert "its edits were accepted" in people("install", "./two", "--target", "claude", expect=4).err
+
+
+def test_one_skill_s_edits_are_accepted_by_its_name_and_none_where_one_cannot_be(people: Shell) -> None:
+    two(people)
+    people("install", "./two", "--target", "claude")
+    root = people.folder / "person/.claude/skills"
+    (root / "disk-clean/mine.txt").write_text("mine")
+    (root / "greet").rename(people.folder / "gone")
+    assert "its directory is missing" in people("verify", "--accept", "two", expect=4).err
+    states = [(row["name"], row["state"]) for row in people("verify", "two", "--json", expect=5).json["items"]]
+    assert states == [("disk-clean", "edited"), ("greet", "missing")]
+    assert "accepted the edits of disk-clean" in people("verify", "--accept", "disk-clean").out
+    people("verify", "disk-clean")
+    people("verify", "--accept", "none-such", expect=3)
+
+
 def test_rollback_brings_every_skill_back(people: Shell) -> None:
     two(people)
     people("install", "./two", "--target", "claude")

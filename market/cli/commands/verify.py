@@ -36,7 +36,8 @@ def verify(
     r"""Read every file of the named packs, or of all, and hold it against the receipt. Exit code 5 where something differs.
 
     With --accept nothing else is verified: the pack's receipt gets the record of the tree as it stands, held skills are live
-    again, and an upgrade still asks before it replaces the edits.
+    again, and an upgrade still asks before it replaces the edits. In a folder of another program (--target) a pack's name
+    means all its skills, and a skill's name that one.
 
     \b
     Examples:
@@ -53,6 +54,6 @@ def verify(
         lines.append(f"{count_text(len(rows), 'pack')} and {count_text(files, 'file')} are as they were installed")
     elif not rows and not accepted:
         lines.append("nothing is installed")
-    done = [row for row, _ in accepted]
+    done = [row for rows_of_one, _ in accepted for row in rows_of_one]
     output.answer({"items": rows, "total": len(rows), "differing": len(differing), "accepted": done}, lines)
     return EXIT_CODES[Untrusted] if differing else OK
