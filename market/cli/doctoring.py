@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import importlib
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from market.cli.standing import find_standings
 from market.client.running_hosts import find_stale_records
 from market.disk.failures import disk_failures
 from market.errors import MarketError
-from market.installer.doctor import ERROR, WARNING, Finding
+from market.installer.doctor import ERROR, NOTE, WARNING, Finding
+from market.installer.tree_state import TreeState
+from market.model import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from market.cli.market import Market
+    from market.cli.standing import HostLook, PackStanding
+    from market.client.host_wire import SkillView
     from market.installer.root import Root
 
 MAX_CLOCK_SKEW_SECONDS = 120.0
 """Beyond that tokens end too early or too late, and the age of a release is wrong."""
+
+# `unmanaged` and `edited` skills are live too.
+_LIVE = frozenset({State.LIVE, State.UNMANAGED, State.EDITED})
+_FIXES = {
+    State.HELD: "`market verify --accept {pack}` takes its edits for good; or install it again with --force",
+    State.SHADOWED: "call it as {pack}:KEY; or uninstall or disable what has its name",
+    State.INELIGIBLE: "give this machine what it needs; `market why {pack}` shows the pack",
+    State.DISABLED: "nothing, if that is wanted; else `market enable {pack}`",
+}
 
 
 def examine_home(market: Market) -> Iterator[Finding]:
@@ -79,3 +93,31 @@ def examine_hosts(market: Market, roots: Sequence[Root]) -> Iterator[Finding]:
             shown = row.host_version or "nothing of it"
             text = f"{row.name} {row.version} stands in {row.root.path}, and the host shows {shown}"
             yield Finding("host-behind", ERROR, row.host, text, "its log says why; it looks again every 30 s")
+    yield from _find_hidden(standings, [look for look in looks if not look.trouble])
+
+
+def _find_hidden(standings: Sequence[PackStanding], looks: Sequence[HostLook]) -> Iterator[Finding]:
+    """Yield what stands there, in the version that the host knows, and isn't live in it. A skill is told once."""
+    told: set[tuple[str, str]] = set()
+    for row in standings:
+        look = next((one for one in looks if Path(one.root).resolve() == row.root.path.resolve()), None)
+        if look is None or row.receipt is None or row.host_version is not None or row.tree is TreeState.MISSING:
+            continue
+        if row.state == State.INVALID:
+            text = f"{row.pack} {row.version} is not live, or not whole: its manifest doesn't load (state {row.state})"
+            fix = f"`market check {row.root.tree(row.name)}` says why"
+            yield Finding("host-does-not-show", ERROR, look.url, text, fix)
+        for skill in look.skills:
+            if skill.pack == row.pack and skill.state not in _LIVE and (look.url, skill.key) not in told:
+                told.add((look.url, skill.key))
+                yield _hidden(row, look, skill)
+
+
+def _hidden(row: PackStanding, look: HostLook, skill: SkillView) -> Finding:
+    problems = [str(one["text"]) for one in skill.problems if one.get("text")]
+    reasons = [f"{skill.shadowed_by} has its name"] if skill.shadowed_by else problems
+    known = f": {'; '.join(reasons)}" if reasons else ""
+    text = f"{skill.key} of {row.pack} {row.version} is not live (state {skill.state}){known}"
+    fix = _FIXES.get(State(skill.state), "its log says why") if skill.state in tuple(State) else "its log says why"
+    severity = NOTE if skill.state == State.DISABLED else WARNING
+    return Finding("host-does-not-show", severity, look.url, text, fix.format(pack=row.pack))

@@ -202,7 +202,7 @@ def _check_packs(root: Root) -> Iterator[Finding]:
     for pack in installed:
         if (found := _check_pack(root, pack)) is not None:
             yield found
-    known = {pack.name for pack in installed}
+    known = {name for pack in installed for name in (pack.skills or (pack.name,))}
     for path in _entries(root.path):
         if path.name != STATE_FOLDER and path.name not in known and path.is_dir() and not path.name.startswith("."):
             text = "a directory without a receipt: its skills load as unmanaged, and nothing is ever installed over it"

@@ -14,12 +14,16 @@ from market.errors import Unavailable
 from market.installer import doctor
 from tests.cli.shell import NOW
 from tests.client.server import Answer, serve
+from tests.factories import a_skill_md
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.shell import Shell
+
+
+TWO = b"name: two\nversion: 1.0.0\nsummary: x\nlicense: MIT\n"
 
 
 @pytest.fixture
@@ -151,6 +155,95 @@ def test_hosts_that_do_not_show_what_stands_there(used: Shell) -> None:
         assert found(used) == {"host-behind": "error"}
         status[0] = 500
         assert found(used) == {"host-silent": "warning"}
+
+
+@pytest.mark.parametrize(
+    ("target", "content", "severity", "why"),
+    [
+        (
+            "opencode",
+            b"---\ndescription: x\n---\n",
+            "warning",
+            "opencode 1.18.33 drops the skill greet: name is missing",
+        ),
+        ("codex", b"no front matter", "warning", "it doesn't start with ---"),
+        ("claude", b"no front matter", "note", "opencode 1.18.33 drops the skill greet"),
+        ("openclaw", a_skill_md("greet", body="x" * 256_001), "warning", "OpenClaw drops the skill greet: it has more"),
+        ("claude", None, "warning", "claude-code 2.1.332 drops the skill greet: it has no SKILL.md"),
+    ],
+)
+def test_what_another_program_would_drop(
+    shell: Shell, target: str, content: bytes | None, severity: str, why: str
+) -> None:
+    shell.environ["HOME"] = str(shell.folder / "person")
+    shell.pack(
+        "two", {"pack.yaml": TWO, "skills/greet/SKILL.md": a_skill_md("greet"), "skills/a/SKILL.md": a_skill_md("a")}
+    )
+    shell("install", "./two", "--target", target)
+    assert found(shell) == {}
+    (guide,) = (shell.folder / "person").rglob("greet/SKILL.md")
+    guide.unlink()
+    if content is not None:
+        guide.write_bytes(content)
+    rows = [row for row in shell("doctor", "--json").json["items"] if row["rule"] == "client-drops-skill"]
+    assert any(row["severity"] == severity and why in row["text"] for row in rows)
+    assert {row["place"] for row in rows} == {str(guide)} and all("verify --accept greet" in row["fix"] for row in rows)
+    (guide.parents[1] / "mine").mkdir()
+    assert "client-drops-skill" in found(shell, "--fix")
+
+
+def test_a_folder_that_no_program_reads_is_held_against_nothing(shell: Shell) -> None:
+    shell.environ["HOME"] = str(shell.folder / "person")
+    shell.pack("greet", {"SKILL.md": a_skill_md("greet")})
+    shell("install", "./greet", "--target", "openclaw", "--scope", "project")
+    (shell.folder / "skills").rename(shell.folder / "elsewhere")
+    (shell.folder / "elsewhere/greet/SKILL.md").write_bytes(b"x" * 300_000)
+    rows = shell("doctor", "--root", "elsewhere", "--json").json["items"]
+    assert [row["rule"] for row in rows] == ["tree-edited"]
+
+
+@pytest.mark.parametrize(
+    ("state", "more", "severity", "said"),
+    [
+        ("live", {}, "", ""),
+        ("edited", {}, "", ""),
+        (
+            "ineligible",
+            {"problems": [{"text": "ffmpeg is missing"}]},
+            "warning",
+            "(state ineligible): ffmpeg is missing",
+        ),
+        ("held", {}, "warning", "is not live (state held)"),
+        ("shadowed", {"shadowed_by": "other:my_pack"}, "warning", "other:my_pack has its name"),
+        ("disabled", {}, "note", "is not live (state disabled)"),
+        ("new-word", {}, "warning", "(state new-word)"),
+    ],
+)
+def test_a_host_that_does_not_show_a_skill_as_live(
+    used: Shell, state: str, more: dict[str, object], severity: str, said: str
+) -> None:
+    row = {
+        "key": "my_pack",
+        "name": "my_pack",
+        "description": "",
+        "class": "safe",
+        "kind": "command",
+        "pack": "my-pack",
+    }
+    row |= {"version": "2.0.0", "state": state, "root": str(used.root)}
+    with serve(lambda _: Answer(200, json.dumps({"items": [{**row, **more}], "total": 1}).encode())) as host:
+        note = {"pid": os.getpid(), "url": host.url, "roots": [str(used.root)]}
+        _write(used.home.running_hosts / f"{os.getpid()}.json", json.dumps(note))
+        assert found(used) == ({"host-does-not-show": severity} if severity else {})
+        assert said in used("doctor").out
+
+
+def test_a_pack_that_does_not_load_is_not_shown_by_the_host(used: Shell) -> None:
+    (used.root / "my-pack" / "skill.json").write_text("{")
+    with serve(lambda _: Answer(200, b'{"items": [], "total": 0}')) as host:
+        note = {"pid": os.getpid(), "url": host.url, "roots": [str(used.root)]}
+        _write(used.home.running_hosts / f"{os.getpid()}.json", json.dumps(note))
+        assert found(used)["host-does-not-show"] == "error"
 
 
 def test_a_home_without_anything_is_healthy(shell: Shell) -> None:

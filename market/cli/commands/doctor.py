@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from market.cli.report import EXIT_CODES, OK
 from market.cli.roots import chosen_roots, root_option
 from market.errors import Conflict, MarketError, Unavailable
 from market.installer.doctor import ERROR, NOTE, WARNING, Finding, examine_root
+from market.installer.foreign_view import examine_clients
 from market.installer.repair import clear_leftovers, repair_modes
 from market.installer.transaction import lock_root
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 def doctor(
     market: Market, output: Output, fix: bool, offline: bool, roots: tuple[str, ...], lock_timeout: float
 ) -> int:
-    r"""Look for what is wrong with the roots, this user's files, the indexes and the running hosts, and say how to fix it.
+    r"""Look for what is wrong with roots, this user's files, indexes and running hosts, and say how to fix it.
 
     Exit code 4 where an error remains; warnings and notes don't count.
 
@@ -68,6 +70,7 @@ def doctor(
 def _examine(market: Market, roots: Sequence[Root], *, offline: bool) -> list[Finding]:
     paths = [root.path for root in roots]
     found = [finding for root in roots for finding in examine_root(root, paths)]
+    found += [finding for root in roots for finding in examine_clients(root, market.environ, Path.cwd())]
     found += [*examine_home(market), *examine_hosts(market, roots)]
     return found if offline else [*found, *examine_indexes(market)]
 
