@@ -80,7 +80,8 @@ def _load_text(file: str) -> str:
         ) from None
     if len(content) > MAX_ARGS_BYTES:
         raise InvalidInput(
-            f"the arguments in {file} are larger than {MAX_ARGS_BYTES} bytes", hint="pass a path or a URL in place of the content"
+            f"the arguments in {file} are larger than {MAX_ARGS_BYTES} bytes",
+            hint="pass a path or a URL in place of the content",
         )
     try:
         return content.decode()

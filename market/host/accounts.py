@@ -75,7 +75,10 @@ class Accounts:
         if role not in GRANTED_ROLES:
             raise InvalidInput(f"{role.value!r} is not a role of a token", hint=f"one of {', '.join(GRANTED_ROLES)}")
         if not name.strip() or len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
-            raise InvalidInput(f"{name[:80]!r} is not a token's name", why=f"a name has 1 to {MAX_NAME_CHARACTERS} printable characters")
+            raise InvalidInput(
+                f"{name[:80]!r} is not a token's name",
+                why=f"a name has 1 to {MAX_NAME_CHARACTERS} printable characters",
+            )
         token = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         with lock_file(self._lock_path(), timeout_seconds=LOCK_TIMEOUT_SECONDS):
             rows = self.rows()
@@ -96,7 +99,9 @@ class Accounts:
             if len(found) > 1:
                 raise InvalidInput(f"{len(found)} tokens start with {prefix!r}", hint="write more of it")
             if not found:
-                raise NotFound(f"no token starts with {prefix[:SHOWN_CHARACTERS]!r}", hint="`market host token list` shows them")
+                raise NotFound(
+                    f"no token starts with {prefix[:SHOWN_CHARACTERS]!r}", hint="`market host token list` shows them"
+                )
             self._save(tuple(row for row in rows if row is not found[0]), self._highest_id())
         return found[0]
 
@@ -137,7 +142,9 @@ class Accounts:
             return tuple(Account(**row) for row in values["tokens"]), int(values["highest_id"])
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
-                f"{self._path} can't be read", why=str(error), hint="restore it from a backup, or delete it and make the tokens anew"
+                f"{self._path} can't be read",
+                why=str(error),
+                hint="restore it from a backup, or delete it and make the tokens anew",
             ) from None
 
     def _save(self, rows: tuple[Account, ...], highest_id: int) -> None:

@@ -26,7 +26,9 @@ async def read_json(request: Request, shape: type[T], limit_bytes: int) -> T:
     try:
         return msgspec.json.decode(data or b"{}", type=shape)
     except (msgspec.DecodeError, msgspec.ValidationError, RecursionError) as error:
-        raise InvalidInput("the body can't be read", why=str(error), hint="send one JSON object as the API's page describes it") from None
+        raise InvalidInput(
+            "the body can't be read", why=str(error), hint="send one JSON object as the API's page describes it"
+        ) from None
 
 
 def json_response(values: Any, status: int = 200) -> Response:

@@ -59,7 +59,12 @@ class Filter:
     def is_chosen(self, live: LiveSkill) -> bool:
         """Whether a skill fits every choice but the text."""
         skill = live.skill
-        pairs = ((self.skill_class, skill.skill_class), (self.scope, skill.scope), (self.kind, skill.kind), (self.state, live.state))
+        pairs = (
+            (self.skill_class, skill.skill_class),
+            (self.scope, skill.scope),
+            (self.kind, skill.kind),
+            (self.state, live.state),
+        )
         return all(not wanted or wanted == found for wanted, found in pairs)
 
 

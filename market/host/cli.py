@@ -33,15 +33,22 @@ def host_group() -> None:
 
 
 @host_group.command("serve")
-@click.option("--root", "roots", multiple=True, type=click.Path(path_type=Path), help="Directory with skills; may be repeated.")
 @click.option(
-    "--link-target", "targets", multiple=True, type=click.Path(path_type=Path),
+    "--root", "roots", multiple=True, type=click.Path(path_type=Path), help="Directory with skills; may be repeated."
+)
+@click.option(
+    "--link-target",
+    "targets",
+    multiple=True,
+    type=click.Path(path_type=Path),
     help="Directory into which links in the roots may lead; may be repeated.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one. [default: 8751]")
 @click.option("--host", "address", help="Address to listen on. [default: 127.0.0.1]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object when ready.")
-def serve_command(roots: Sequence[Path], targets: Sequence[Path], port: int | None, address: str | None, as_json: bool) -> None:
+def serve_command(
+    roots: Sequence[Path], targets: Sequence[Path], port: int | None, address: str | None, as_json: bool
+) -> None:
     """Serve the skills of the roots until it is stopped."""
     home = load_home(os.environ)
     settings = load_host_settings(str(home.path), home.config, os.environ, {"port": port, "address": address})
@@ -73,10 +80,22 @@ def _serve(settings: HostSettings, home: Home, secret: str, *, as_json: bool) ->
 
         def ready(url: str) -> None:
             announced.write(url, settings.roots)
-            values = {"url": url, "pid": os.getpid(), "roots": list(settings.roots), "login_url": f"{url}/login?token={secret}"}
+            values = {
+                "url": url,
+                "pid": os.getpid(),
+                "roots": list(settings.roots),
+                "login_url": f"{url}/login?token={secret}",
+            }
             click.echo(json.dumps(values) if as_json else _ready_text(values))
 
-        serve(APP, dump_settings(settings), host=settings.address, port=settings.port, ready=ready, log_level=settings.log_level)
+        serve(
+            APP,
+            dump_settings(settings),
+            host=settings.address,
+            port=settings.port,
+            ready=ready,
+            log_level=settings.log_level,
+        )
 
 
 def _ready_text(values: dict[str, Any]) -> str:
@@ -100,13 +119,24 @@ def token_group() -> None:
 
 
 @token_group.command("create")
-@click.option("--role", type=click.Choice([Role.ADMIN.value, Role.USER.value, Role.VIEWER.value]), required=True, help="What it may do.")
+@click.option(
+    "--role",
+    type=click.Choice([Role.ADMIN.value, Role.USER.value, Role.VIEWER.value]),
+    required=True,
+    help="What it may do.",
+)
 @click.option("--name", required=True, help="Whose it is; shown in the audit log.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def create_command(role: str, name: str, as_json: bool) -> None:
     """Make a token. It is shown once, works at once, and is stored as a hash."""
     token, account = _accounts().create(Role(role), name)
-    values = {"token": token, "role": account.role, "name": account.name, "prefix": account.prefix, "user_id": account.user_id}
+    values = {
+        "token": token,
+        "role": account.role,
+        "name": account.name,
+        "prefix": account.prefix,
+        "user_id": account.user_id,
+    }
     text = f"{token}\nthe token of {account.name!r} with the role {account.role}; it isn't shown again"
     click.echo(json.dumps(values) if as_json else text)
 
@@ -118,7 +148,11 @@ def list_command(as_json: bool) -> None:
     rows = _accounts().rows()
     fields = ("prefix", "role", "name", "user_id", "created_at")
     if as_json:
-        click.echo(json.dumps({"items": [{field: getattr(row, field) for field in fields} for row in rows], "total": len(rows)}))
+        click.echo(
+            json.dumps(
+                {"items": [{field: getattr(row, field) for field in fields} for row in rows], "total": len(rows)}
+            )
+        )
         return
     for row in rows:
         click.echo(f"{row.prefix}…  {row.role:<7} {row.name}  (user {row.user_id}, {row.created_at})")

@@ -48,7 +48,9 @@ def make_fields(schema: Mapping[str, Any]) -> tuple[Field, ...] | None:
     if not properties and schema.get("additionalProperties", True) is not False:
         return None
     required = set(schema.get("required") or ())
-    return tuple(_make_field(name, part if isinstance(part, dict) else {}, name in required) for name, part in properties.items())
+    return tuple(
+        _make_field(name, part if isinstance(part, dict) else {}, name in required) for name, part in properties.items()
+    )
 
 
 def read_arguments(schema: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, Any]:
@@ -102,4 +104,6 @@ def _parse_json(what: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{what} can't be read as JSON", why=str(error), hint='texts need quotes, for example ["a", "b"]') from None
+        raise InvalidInput(
+            f"{what} can't be read as JSON", why=str(error), hint='texts need quotes, for example ["a", "b"]'
+        ) from None

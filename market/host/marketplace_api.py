@@ -38,14 +38,18 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
     async def install(request: Request) -> Response:
         caller = require_admin(request, parts)
         body = await read_json(request, InstallBody, parts.settings.max_body_bytes)
-        return json_response(dump_document(await run_in(parts.changes, parts.marketplace.install, caller, body.requirement, body.root)))
+        return json_response(
+            dump_document(await run_in(parts.changes, parts.marketplace.install, caller, body.requirement, body.root))
+        )
 
     async def upload(request: Request) -> Response:
         caller = require_admin(request, parts)
         query = request.query_params
         given = Given(name=query.get("name", ""), version=query.get("version", ""))
         folder = Path(tempfile.gettempdir())
-        async with receive_body(request.scope, request.receive, folder, limit_bytes=parts.settings.max_upload_bytes) as body:
+        async with receive_body(
+            request.scope, request.receive, folder, limit_bytes=parts.settings.max_upload_bytes
+        ) as body:
             with body.path.open("rb") as stream:
                 root, name = query.get("root", ""), query.get("filename", "")
                 arrived = await run_in(parts.changes, parts.marketplace.upload, caller, stream, given, root, name)
@@ -59,7 +63,9 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
     async def uninstall(request: Request) -> Response:
         caller = require_admin(request, parts)
         pack, root = request.path_params["pack"], request.query_params.get("root", "")
-        return json_response(dump_document(await run_in(parts.changes, parts.marketplace.uninstall, caller, pack, root)))
+        return json_response(
+            dump_document(await run_in(parts.changes, parts.marketplace.uninstall, caller, pack, root))
+        )
 
     async def rescan(request: Request) -> Response:
         require_admin(request, parts)

@@ -179,7 +179,9 @@ class _Faces:
     def _signed_in(self, request: Request, cookie: str, following: str) -> Response:
         response = RedirectResponse(following, 303, {"cache-control": "no-store", "referrer-policy": "no-referrer"})
         is_https = request.url.scheme == "https"
-        response.set_cookie(cookie_name(request), cookie, SESSION_SECONDS, path="/", secure=is_https, httponly=True, samesite="strict")
+        response.set_cookie(
+            cookie_name(request), cookie, SESSION_SECONDS, path="/", secure=is_https, httponly=True, samesite="strict"
+        )
         return response
 
     def _render(self, template: str, caller: Caller | None, *, status: int = 200, **values: Any) -> Response:
@@ -211,7 +213,9 @@ def _load_prose(live: LiveSkill, link_targets: tuple[str, ...]) -> str:
     if live.skill.guide is None:
         return ""
     try:
-        text = load_skill_file(live, live.skill.guide.manifest.rpartition("/")[2], link_targets).decode("utf-8", "replace")
+        text = load_skill_file(live, live.skill.guide.manifest.rpartition("/")[2], link_targets).decode(
+            "utf-8", "replace"
+        )
     except MarketError:
         return ""
     if text.startswith("---"):

@@ -96,4 +96,6 @@ def _file_response(data: bytes) -> Response:
     try:
         return PlainTextResponse(data.decode(), headers=headers)
     except UnicodeDecodeError:
-        return Response(data, headers=headers | {"content-disposition": "attachment"}, media_type="application/octet-stream")
+        return Response(
+            data, headers=headers | {"content-disposition": "attachment"}, media_type="application/octet-stream"
+        )

@@ -70,7 +70,9 @@ class AuditLog:
                 connection.execute("DELETE FROM begun_calls WHERE ticket = ?", (ticket,))
             return _insert(connection, row)
 
-    def rows(self, tool_name: str = "", *, outcome: str = "", limit: int = 100, before: int = 0) -> tuple[AuditEntry, ...]:
+    def rows(
+        self, tool_name: str = "", *, outcome: str = "", limit: int = 100, before: int = 0
+    ) -> tuple[AuditEntry, ...]:
         """Return the newest rows first. An empty filter takes all; `before` is the `seq` to continue from."""
         query = (
             f"SELECT {_SELECTED} FROM chat_tool_calls WHERE (?1 = '' OR tool_name = ?1) AND (?2 = '' OR outcome = ?2)"
@@ -99,7 +101,9 @@ class AuditLog:
     def _settle_interrupted(self) -> None:
         """Turn what dead processes have left begun into rows that say so."""
         with self._writing() as connection:
-            for ticket, pid, run, note in connection.execute("SELECT ticket, pid, run, row_json FROM begun_calls").fetchall():
+            for ticket, pid, run, note in connection.execute(
+                "SELECT ticket, pid, run, row_json FROM begun_calls"
+            ).fetchall():
                 if run != self._run and (pid == os.getpid() or not _is_alive(pid)):
                     row = replace(AuditRow(**json.loads(note)), outcome="failed", error=INTERRUPTED)
                     connection.execute("DELETE FROM begun_calls WHERE ticket = ?", (ticket,))

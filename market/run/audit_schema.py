@@ -48,7 +48,9 @@ def open_database(path: Path) -> sqlite3.Connection:
 def _create(connection: sqlite3.Connection, path: Path) -> None:
     found = connection.execute("PRAGMA user_version").fetchone()[0]
     if found > SCHEMA_VERSION:
-        raise Conflict(f"the audit log {path} was written by a newer Market", hint="upgrade this one, or name another file")
+        raise Conflict(
+            f"the audit log {path} was written by a newer Market", hint="upgrade this one, or name another file"
+        )
     if found == 0:
         for statement in _STATEMENTS:
             connection.execute(statement)

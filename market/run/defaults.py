@@ -33,7 +33,9 @@ def _fill(schema: object, value: object, top: Mapping[str, object], depth: int) 
             _fill(schema["items"], item, top, depth + 1)
 
 
-def _fill_properties(properties: Mapping[str, object], value: dict[str, Any], top: Mapping[str, object], depth: int) -> None:
+def _fill_properties(
+    properties: Mapping[str, object], value: dict[str, Any], top: Mapping[str, object], depth: int
+) -> None:
     for name, part in properties.items():
         if name in value:
             _fill(part, value[name], top, depth + 1)

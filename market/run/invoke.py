@@ -162,7 +162,9 @@ class Invoker:
             if attempt.ticket is None:
                 raise
             raise Unavailable(
-                f"{attempt.call.key} has run ({outcome.kind}), but its audit row can't be written", why=error.why, hint=error.hint
+                f"{attempt.call.key} has run ({outcome.kind}), but its audit row can't be written",
+                why=error.why,
+                hint=error.hint,
             ) from error
         self._tell(attempt.target, attempt.call, attempt.args_text, finished, attempt.started_at)
         return finished
@@ -205,7 +207,9 @@ def _refuse_kind(target: LiveSkill, executors: Mapping[Kind, Executor]) -> Outco
         where = "/".join(part for part in (target.unit, target.skill.folder, "SKILL.md") if part)
         return Outcome(OutcomeKind.INVALID, error=f"{target.key} is a guide: it is read, not run. Read {where}")
     if target.skill.kind not in executors:
-        return Outcome(OutcomeKind.INVALID, error=f"{target.key} is a {target.skill.kind} skill, which nothing here can run")
+        return Outcome(
+            OutcomeKind.INVALID, error=f"{target.key} is a {target.skill.kind} skill, which nothing here can run"
+        )
     return None
 
 

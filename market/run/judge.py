@@ -67,7 +67,9 @@ def judge_output(stdout: bytes) -> tuple[OutcomeKind, str, Any, str]:
     except UnicodeDecodeError as error:
         where = f"byte {error.start} is {stdout[error.start]:#04x}"
         # The bytes as Python writes them: escaped, without its b.
-        return _fail(f"its stdout is not UTF-8 ({where}): it starts with {repr(stdout[:PREVIEW_CHARACTERS])[1:]}; {_ADVICE}")
+        return _fail(
+            f"its stdout is not UTF-8 ({where}): it starts with {repr(stdout[:PREVIEW_CHARACTERS])[1:]}; {_ADVICE}"
+        )
     if not text:
         return _fail(f"its stdout is empty; {_ADVICE}")
     try:

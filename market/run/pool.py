@@ -50,7 +50,9 @@ class SupervisorPool:
         """Return the pool; it is closed at the end of the block."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Close the pool."""
         self.close()
 

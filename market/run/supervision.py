@@ -88,7 +88,9 @@ class Supervisor:
 
     def run(self, request: Request, pack_fd: int) -> Result:
         """Run one request in the directory `pack_fd`; raises SupervisorDied."""
-        patience = request.timeout_seconds + limits.TERM_GRACE_SECONDS + limits.KILL_SECONDS + limits.REPLY_SLACK_SECONDS
+        patience = (
+            request.timeout_seconds + limits.TERM_GRACE_SECONDS + limits.KILL_SECONDS + limits.REPLY_SLACK_SECONDS
+        )
         child = -1
         try:
             self._socket.settimeout(patience)
@@ -147,7 +149,17 @@ class Supervisor:
 def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
     """Start the script with an empty environment and in its own session, so that a terminal's Ctrl-C reaches the host first."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), str(theirs.fileno()), str(limits.CHILD_UMASK), *RLIMITS],
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-X",
+            "utf8",
+            str(_SCRIPT),
+            str(theirs.fileno()),
+            str(limits.CHILD_UMASK),
+            *RLIMITS,
+        ],
         env={},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -369,7 +369,9 @@ def main() -> None:
     signal.signal(signal.SIGUSR1, departure.ask_if_orphaned)
     _prctl(PR_SET_PDEATHSIG, int(signal.SIGUSR1))
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
-    set_limits(int(sys.argv[2]), [(int(which), int(most)) for which, _, most in (arg.partition("=") for arg in sys.argv[3:])])
+    set_limits(
+        int(sys.argv[2]), [(int(which), int(most)) for which, _, most in (arg.partition("=") for arg in sys.argv[3:])]
+    )
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     try:

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
-_TYPE_NAMES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+_TYPE_NAMES = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,9 @@ def _describe(error: ValidationError) -> Iterator[Violation]:
         yield from (_missing(pointer, name, error) for name in rule if name not in error.instance)
     elif error.validator == "type":
         expected = " or ".join(rule) if isinstance(rule, list) else str(rule)
-        yield Violation(pointer, f"expected {expected}, got {_type_name(error.instance)} {_preview(error.instance)}", expected)
+        yield Violation(
+            pointer, f"expected {expected}, got {_type_name(error.instance)} {_preview(error.instance)}", expected
+        )
     elif error.validator == "additionalProperties" and rule is False and isinstance(error.instance, dict):
         yield from _unknown(pointer, error)
     elif error.validator == "enum":
