@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from index.accounts import ALL_SCOPES, TokenSummary, create_token, list_tokens, revoke_token
-from index.model import Scope
+from index.model import ReleaseState, Scope
 from index.owner import owner_token
 from index.parts import prepare_data, utc_now
+from index.removal import delete_release
 from index.settings import Anonymous, IndexSettings, load_settings
 from index.store.database import DATABASE_NAME, Database, open_database
 from market.disk.home import load_home
 from market.errors import InvalidInput, NotFound
-from market.names import parse_publisher_name
+from market.names import parse_pack_name, parse_publisher_name, parse_version
 from market.web.ports import is_loopback, resolve_address
 from market.web.serve import serve
 
@@ -42,6 +43,7 @@ def index_group(remember: Remember) -> click.Group:
     group.add_command(_init_command)
     group.add_command(_serve_command(remember))
     group.add_command(_token_group)
+    group.add_command(_delete_command)
     return group
 
 
@@ -100,6 +102,23 @@ def _serve_command(remember: Remember) -> click.Command:
         )
 
     return serve_command
+
+
+@click.command("delete")
+@click.argument("name")
+@click.argument("version")
+@click.option("--reason", default="", help="Why; it is shown where the release was.")
+@_data_option
+@_json_option
+def _delete_command(name: str, version: str, reason: str, data: Path | None, as_json: bool) -> None:
+    """Delete release VERSION of the pack NAME: nobody gets it any more, and the version is never given again.
+
+    A running server follows at once. Authors who only want to warn use `market yank`.
+    """
+    pack = parse_pack_name(name)
+    deleted = delete_release(_open(data), pack, parse_version(version), reason, utc_now())
+    values = {"name": pack, "version": deleted, "state": str(ReleaseState.DELETED), "reason": reason}
+    _show(values, f"deleted {pack} {deleted}", as_json)
 
 
 @click.group("token")

@@ -114,9 +114,10 @@ def _standing(connection: Connection, named: NamedFile, sent: SentFile, deed: De
     """Return the same file if it stands already, None if the way is free; raises where it isn't."""
     check_owner(connection, named.name, deed.account)
     standing = find_file(connection, named.filename)
-    if standing is not None and standing.digest == sent.digest:
-        return standing
     release = find_release(connection, named.name, named.version)
+    if standing is not None and standing.digest == sent.digest:
+        check_open(release, named.name)
+        return standing
     others = list_filenames(connection, release.release_id, named.kind) if release else []
     same = next((other for other in others if parse_filename(other).key == named.key), "")
     if same:

@@ -126,8 +126,7 @@ def _standing(connection: Connection, verified: VerifiedPack, account: Account) 
             why=f"published {standing.tree_digest}, sent {verified.tree_digest}",
             hint="a release never changes: publish under a new version, for example with --version auto",
         )
-    if standing is None:
-        check_open(release, verified.name)
+    check_open(release, verified.name)
     return standing
 
 

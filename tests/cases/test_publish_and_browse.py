@@ -12,6 +12,8 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from index.removal import delete_release
+from market.names import parse_pack_name, parse_version
 from tests.cases.road import skill_md
 from tests.client.server import Answer, serve
 from tests.factories import a_source
@@ -175,11 +177,15 @@ def test_search_exact_a_long_query_is_answered(full: Road) -> None:
     assert full.index.get(f"/v1/search?q={'a' * 5000}").status in (200, 422)
 
 
-def test_search_exact_a_new_pack_is_found_at_once_and_a_yanked_one_is_gone_at_once(full: Road) -> None:
-    """A pack can't be deleted, so that a version never means other bytes; all its releases yanked, it is gone from search."""
+def test_search_exact_a_new_pack_is_found_at_once_and_a_yanked_or_deleted_one_is_gone_at_once(full: Road) -> None:
     assert full.upload(a_guide_archive("brand-new"), "brand-new").status == 201
     assert found(full, "brand-new")[0] == "brand-new"
     assert full.index.ask("POST", "/v1/packs/brand-new/1.0.0/yank", token=full.index.token).status == 200
+    assert found(full, "brand-new") == []
+    assert full.index.ask("DELETE", "/v1/packs/brand-new/1.0.0/yank", token=full.index.token).status == 200
+    assert found(full, "brand-new")[0] == "brand-new"
+    version = parse_version("1.0.0")
+    delete_release(full.index.parts.database, parse_pack_name("brand-new"), version, "", full.index.clock.now)
     assert found(full, "brand-new") == []
     answer = full.index.get("/v1/search?q=brand-new").json
     assert (answer["packs"], answer["near"]) == (len(PACKS), [])
