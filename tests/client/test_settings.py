@@ -111,14 +111,14 @@ def test_the_environment_s_token_does_not_go_to_the_index_that_a_receipt_names(h
 def test_a_pattern_keeps_a_name_on_its_index(home: Home) -> None:
     write_config(
         home,
-        '[[index]]\nname = "public"\nurl = "http://public"\n[[index]]\nname = "work"\nurl = "http://work"\npacks = ["acme-*"]\n',
+        '[[index]]\nname = "public"\nurl = "http://public"\n[[index]]\nname = "work"\nurl = "http://office"\npacks = ["acme-*"]\n',
     )
     found = settings(home)
     assert [choice.name for choice in found.indexes_for("acme-tools")] == ["work"]
     assert [choice.name for choice in found.indexes_for("other")] == ["public"]
     assert [choice.url for choice in found.indexes_for("other", "http://flag")] == ["http://flag"]
     assert [choice.name for choice in found.indexes_for("acme-tools", "work")] == ["work"]
-    assert [choice.name for choice in found.indexes_for("acme-tools", "http://work/")] == ["work"]
+    assert [choice.name for choice in found.indexes_for("acme-tools", "http://office/")] == ["work"]
     assert [choice.name for choice in settings(home, MARKET_INDEX_URL="http://env").indexes_for("acme-tools")] == [
         "work"
     ]
@@ -129,12 +129,12 @@ def test_a_pattern_keeps_a_name_on_its_index(home: Home) -> None:
         found.indexes_for("acme-tools", "http://flag")
     with pytest.raises(Conflict, match="http://public is another one"):
         found.check_kept("acme-tools", "http://public")
-    found.check_kept("acme-tools", "http://work")
+    found.check_kept("acme-tools", "http://office")
     found.check_kept("other", "http://anywhere")
 
 
 def test_a_pattern_is_read_in_the_spelling_of_names(home: Home) -> None:
-    write_config(home, '[[index]]\nname = "work"\nurl = "http://work"\npacks = ["Acme_*", "one.tool"]\n')
+    write_config(home, '[[index]]\nname = "work"\nurl = "http://office"\npacks = ["Acme_*", "one.tool"]\n')
     assert [settings(home).indexes[0].keeps(name) for name in ("acme-x", "one-tool", "acme", "other")] == [
         True,
         True,
@@ -146,7 +146,7 @@ def test_a_pattern_is_read_in_the_spelling_of_names(home: Home) -> None:
 def test_a_token_that_was_typed_goes_to_the_named_index_or_the_first(home: Home) -> None:
     write_config(
         home,
-        '[[index]]\nname = "public"\nurl = "http://public"\n[[index]]\nname = "work"\nurl = "http://work"\npacks = ["acme-*"]\n',
+        '[[index]]\nname = "public"\nurl = "http://public"\n[[index]]\nname = "work"\nurl = "http://office"\npacks = ["acme-*"]\n',
     )
     found = settings(home)
     assert [choice.token for choice in found.indexes_for("other", "", "skm_typed")] == ["skm_typed"]
@@ -155,10 +155,10 @@ def test_a_token_that_was_typed_goes_to_the_named_index_or_the_first(home: Home)
 
 
 def test_an_index_brings_its_own_token_also_by_its_url(home: Home) -> None:
-    write_config(home, '[[index]]\nname = "work"\nurl = "http://work"\ntoken = "env:WORK_TOKEN"\n')
+    write_config(home, '[[index]]\nname = "work"\nurl = "http://office"\ntoken = "env:WORK_TOKEN"\n')
     found = settings(home, WORK_TOKEN="skm_work")
-    assert found.index("http://work/").token == found.index_at("http://work").token == "skm_work"
-    assert found.index("http://work", "skm_typed").token == "skm_typed"
+    assert found.index("http://office/").token == found.index_at("http://office").token == "skm_work"
+    assert found.index("http://office", "skm_typed").token == "skm_typed"
     assert found.index("http://elsewhere").token == ""
     with pytest.raises(Unauthenticated, match="the index 'work' has no token") as caught:
         settings(home).indexes_for("x")
