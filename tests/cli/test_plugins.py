@@ -181,6 +181,8 @@ def test_one_that_was_uninstalled_can_be_enabled_again(shell: Shell, watcher: Wa
     shell("plugins", "disable", "watcher")
     shell.plugins = ()
     shell("plugins", "enable", "watcher")
+    shell.plugins = entries(watcher)
+    assert shell("plugins", "list", "--json").json["items"][0]["state"] == "active"
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"disabled": "x"}', '{"disabled": [1]}', "[]", "\0"])

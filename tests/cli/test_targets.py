@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,6 @@ from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from tests.cli.shell import Shell
 
@@ -198,7 +198,8 @@ def test_a_reference_that_leaves_the_skill_is_refused_with_its_line(
 )
 def test_text_that_only_looks_like_a_reference_is_none(people: Shell, text: str) -> None:
     two(people, more={"skills/greet/SKILL.md": a_skill_md("greet", body=f"{text}\n")})
-    people("install", "./two", "--target", "claude")
+    installed = people("install", "./two", "--target", "claude", "--json").json
+    assert text in (Path(installed["root"]) / "greet/SKILL.md").read_text()
 
 
 def test_one_root_has_one_layout(people: Shell) -> None:

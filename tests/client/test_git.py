@@ -131,9 +131,9 @@ def test_no_repository_and_no_git(tmp_path: Path) -> None:
 
 
 def test_variables_that_would_lead_git_elsewhere_do_nothing(repository: Path, tmp_path: Path) -> None:
-    fetch(
-        repository, tmp_path / "into", GIT_DIR="/nonexistent", GIT_ALLOW_PROTOCOL="ext", GIT_SSH_COMMAND="touch /tmp/x"
-    )
+    touched, into = tmp_path / "touched", tmp_path / "into"
+    fetch(repository, into, GIT_DIR="/nonexistent", GIT_ALLOW_PROTOCOL="ext", GIT_SSH_COMMAND=f"touch {touched}")
+    assert (into / "notes.txt").exists() and not touched.exists()
 
 
 def test_hooks_attributes_and_filters_of_a_repository_do_nothing(repository: Path, tmp_path: Path) -> None:
