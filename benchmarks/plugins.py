@@ -21,12 +21,15 @@ from market.installer.wheels import acquire_wheel
 from market.model import Outcome, OutcomeKind
 from market.registry.loader import Loader
 from market.registry.registry import Registry
+from market.run.limits import RELOOK_SECONDS
 from market.run.python import PythonExecutor
-from market.run.workers import Workers, find_siblings
+from market.run.workers import follow_registry
 from tests.wheels import a_code_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from market.run.workers import Workers
 
 WARM_CALLS = 3000
 COLD_STARTS = 15
@@ -50,7 +53,8 @@ class Bench:
         arrivals = [acquire_wheel(io.BytesIO(one), "", Origin("archive", "x"), DependencyTerms()) for one in wheels]
         with lock_root(open_root(self.root, create=True)) as locked:
             changes = install_packs(locked, arrivals, datetime.now(UTC))
-        self.registry.refresh_names(str(self.root), [change.name for change in changes])
+        units = self.registry.refresh_names(str(self.root), [change.name for change in changes])
+        self.registry.wait_until_settled(RELOOK_SECONDS, units)
 
     def call(self, key: str = "echo_py") -> Outcome:
         """Call a skill; anything but success is a fault of the benchmark."""
@@ -71,8 +75,7 @@ def open_bench() -> Iterator[Bench]:
     """Make a bench in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         registry = Registry([folder], Loader().load)
-        with Workers(find_siblings(registry)) as workers:
-            registry.subscribe(workers.follow)
+        with follow_registry(registry) as workers:
             yield Bench(Path(folder), registry, workers, PythonExecutor(workers, {}))
 
 

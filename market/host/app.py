@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import threading
@@ -38,9 +39,10 @@ from market.registry.registry import Registry
 from market.registry.watch import Watch
 from market.run.audit import AuditLog
 from market.run.invoke import Invoker
+from market.run.limits import RELOOK_SECONDS
 from market.run.own import own_running
 from market.run.pool import SupervisorPool
-from market.run.workers import Workers, find_siblings
+from market.run.workers import follow_registry
 from market.version import __version__
 from market.web.launch import load_launch
 from market.web.pages import Pages, send_static
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from market.host.settings import HostSettings
+    from market.run.workers import Workers
 
 WATCH_SETUP_SECONDS = 5.0
 TEMPLATES = Path(__file__).parent / "templates"
@@ -77,10 +80,7 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
     registry = Registry(settings.roots, environment.load, lambda: (*linked.find(), *environment.find()))
     audit = AuditLog(home.audit)
     pool = SupervisorPool(settings.execution_threads)
-    workers = Workers(
-        find_siblings(registry), processes=settings.worker_processes, idle_seconds=settings.worker_idle_seconds
-    )
-    registry.subscribe(workers.follow)
+    workers = follow_registry(registry, processes=settings.worker_processes, idle_seconds=settings.worker_idle_seconds)
     plugins = load_plugins({**own_running(pool, workers), **own_installing()}, disabled=load_disabled(home.plugins))
     executors = plugins.register_executors(os.environ)
     accounts, sessions = Accounts(home.host_tokens), Sessions(monotonic_seconds)
@@ -101,12 +101,20 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
         ),
         audit=audit,
         marketplace=Marketplace(home, registry, audit, RequestsTransport(), os.environ, plugins),
+        look_again=functools.partial(_look_again, registry, workers),
         pages=Pages(TEMPLATES),
         calls=ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call"),
         disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),
         changes=ThreadPoolExecutor(CHANGE_THREADS, thread_name_prefix="change"),
     )
     return ProblemEdge(_routed(parts, pool, workers), parts.pages.error_page)
+
+
+def _look_again(registry: Registry, workers: Workers) -> None:
+    """Read what changed in the roots and the environment, and give code that didn't work another try."""
+    workers.forget()
+    registry.rescan()
+    registry.wait_until_settled(RELOOK_SECONDS)
 
 
 def _routed(parts: HostParts, pool: SupervisorPool, workers: Workers) -> Router:

@@ -37,6 +37,7 @@ from market.names import parse_pack_name, parse_requirement
 from market.pack.wheel import is_wheel
 from market.resolve.policy import parse_ages
 from market.run.audit_row import AuditRow
+from market.run.limits import RELOOK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -114,7 +115,7 @@ class Marketplace:
             started, guard = time.perf_counter(), Guard(self.plugins, caller)
             with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
                 changes = uninstall_packs(locked, [name], datetime.now(UTC))
-            self.registry.refresh_names(str(where.path), [name])
+            self._show(where, [name])
             return Arrived(name, changes[0].old_version, changes[0].action, str(where.path), live_ms=_since(started))
 
         return self._audited(caller, "marketplace_uninstall", {"pack": pack, "root": root}, act)
@@ -131,7 +132,7 @@ class Marketplace:
     def _install(self, wanted: Requirement, where: Root, guard: Guard) -> Arrived:
         changes = self._carry_out(order_newest([wanted]), where, guard)
         started = time.perf_counter()
-        self.registry.refresh_names(str(where.path), [change.name for change in changes])
+        self._show(where, [change.name for change in changes])
         also = tuple(_also(change) for change in changes if change.name != wanted.name)
         own = next((change for change in changes if change.name == wanted.name), None)
         receipt = load_receipt(where, wanted.name)
@@ -145,7 +146,7 @@ class Marketplace:
         # What an uploaded pack requires isn't fetched: whoever uploads may have no index at all.
         changes = self._carry_out(Order((), (arrival,), follow=False), where, guard)
         change, started = changes[0], time.perf_counter()
-        self.registry.refresh_names(str(where.path), [change.name])
+        self._show(where, [change.name])
         tree, problems = arrival.verified.tree_digest, tuple(map(dump_problem, arrival.changes))
         return Arrived(
             change.name,
@@ -157,6 +158,11 @@ class Marketplace:
             problems,
             findings=_findings(changes),
         )
+
+    def _show(self, where: Root, names: list[str]) -> None:
+        """Have the registry see a change, also where it waits for the code of a new version."""
+        units = self.registry.refresh_names(str(where.path), names)
+        self.registry.wait_until_settled(RELOOK_SECONDS, units)
 
     def _carry_out(self, order: Order, where: Root, guard: Guard) -> tuple[Change, ...]:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)

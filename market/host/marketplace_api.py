@@ -70,7 +70,7 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
     async def rescan(request: Request) -> Response:
         require_admin(request, parts)
         started = time.perf_counter()
-        await run_in(parts.changes, parts.registry.rescan)
+        await run_in(parts.changes, parts.look_again)
         skills = len(parts.registry.snapshot.skills)
         return json_response({"skills": skills, "duration_ms": round((time.perf_counter() - started) * 1000, 3)})
 

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class HostParts:
-    """The parts of one running host. `url` is the address under which it was started."""
+    """The parts of one running host. `url` is the address under which it was started; `look_again` is what a reload does."""
 
     settings: HostSettings
     url: str
@@ -42,6 +42,7 @@ class HostParts:
     invoker: Invoker
     audit: AuditLog
     marketplace: Marketplace
+    look_again: Callable[[], None]
     pages: Pages
     calls: Threads
     disk: Threads

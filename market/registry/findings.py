@@ -61,6 +61,17 @@ def disabled() -> Problem:
     )
 
 
+def code_fails(why: str) -> Problem:
+    """Say that a python skill's code can't be used, as its pack's worker found when it started."""
+    return Problem(
+        "code-fails",
+        Severity.ERROR,
+        f"its code can't be used: {why}",
+        reason="a worker was started for the pack, and this is what came of it",
+        fix="correct the pack, or return to its earlier version with `market rollback`; `market host reload` tries it again",
+    )
+
+
 def escaped(cause: str, file: str) -> Problem:
     """Say that an entry, links followed, leaves its root."""
     return Problem(

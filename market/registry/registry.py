@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from market.registry.unit import LoadedUnit
 
     Listener = Callable[[Snapshot, Sequence[Event]], None]
+    Admit = Callable[[LoadedUnit | None, LoadedUnit], LoadedUnit | None]
 
 LOAD_BATCH_UNITS = 500
 """How many units of the first load are read before they are shown."""
@@ -54,7 +55,10 @@ class Registry:
         self._find_more = find_more
         self._snapshot = Snapshot(self.roots)
         self._writing = threading.RLock()
+        self._settled = threading.Condition(self._writing)
         self._listeners: list[Listener] = []
+        self._admit: Admit = lambda _, after: after
+        self._waiting: dict[UnitId, LoadedUnit] = {}
         self._unusable: dict[str, str] = {}
 
     @property
@@ -65,6 +69,22 @@ class Registry:
     def subscribe(self, listener: Listener) -> None:
         """Have a function called after each change with the new snapshot and what happened; it must not block."""
         self._listeners.append(listener)
+
+    def admit_by(self, admit: Admit) -> None:
+        """Have a function asked before a unit as it was read takes the place of the one that stands, or of none; it must not block.
+
+        It returns the unit as it shall stand, or None: not yet. Then the old one stays until the function's owner has the unit
+        read again by `refresh`.
+        """
+        self._admit = admit
+
+    def wait_until_settled(self, seconds: float, units: Iterable[UnitId] | None = None) -> bool:
+        """Wait until no unit waits for its admission, or none of the given ones; False if the time ran out."""
+        wanted = None if units is None else frozenset(units)
+        with self._settled:
+            return self._settled.wait_for(
+                lambda: not self._waiting if wanted is None else wanted.isdisjoint(self._waiting), seconds
+            )
 
     def load(self) -> int:
         """Read every root for the first time and return how many skills are registered. Nothing on the disk makes it fail."""
@@ -109,7 +129,7 @@ class Registry:
         """Read again the units of those skills whose manifest, entry or directory changed: cheap enough before every use."""
         units = self._snapshot.units
         wanted = {unit for skill in skills if (unit := _unit_of(skill)) in units}
-        stale = [unit for unit in wanted if _is_watched_stale(units[unit])]
+        stale = [unit for unit in wanted if _is_watched_stale(self._waiting.get(unit, units[unit]))]
         if stale:
             self.refresh(stale)
 
@@ -176,7 +196,7 @@ class Registry:
     def _is_stale(self, unit: UnitId, number: int = 1) -> bool:
         if number % RESCAN_PAUSE_EVERY_UNITS == 0:
             time.sleep(RESCAN_PAUSE_SECONDS)
-        known = self._snapshot.units.get(unit)
+        known = self._waiting.get(unit) or self._snapshot.units.get(unit)
         left_out = installed_names(unit.root) if not unit.name else frozenset()
         if known is None or any(skill.state is State.INELIGIBLE for skill in known.skills):
             # What a skill lacks may have been provided, which no file of its tree shows.
@@ -188,13 +208,26 @@ class Registry:
         )
 
     def _apply(self, readings: dict[UnitId, LoadedUnit | None]) -> None:
-        result = reconcile(self._snapshot, readings)
+        result = reconcile(self._snapshot, self._admitted(readings))
         self._snapshot = result.snapshot
         for level, text in format_events(result.events):
             _log.log(level, "%s", text)
         if result.events:
             for listener in self._listeners:
                 listener(result.snapshot, result.events)
+
+    def _admitted(self, readings: dict[UnitId, LoadedUnit | None]) -> dict[UnitId, LoadedUnit | None]:
+        """Return the readings that may take their places now; the others wait."""
+        ready: dict[UnitId, LoadedUnit | None] = {}
+        for unit, reading in readings.items():
+            admitted = reading and self._admit(self._snapshot.units.get(unit), reading)
+            if reading is not None and admitted is None:
+                self._waiting[unit] = reading
+            else:
+                self._waiting.pop(unit, None)
+                ready[unit] = admitted
+        self._settled.notify_all()
+        return ready
 
 
 def _is_watched_stale(known: LoadedUnit) -> bool:

@@ -103,6 +103,21 @@ class Crew:
             return self._changed.wait_for(lambda: not (self._busy or self._idle or self._starting), seconds)
 
     def _take(self, deadline: float) -> Worker:
+        while True:
+            worker = self._take_free(deadline)
+            if worker is not None:
+                return worker
+            try:
+                return self._start_one()
+            except Replaced:
+                # A successor stands in the tree's place, and isn't admitted yet: those that run serve until it is.
+                with self._changed:
+                    self._processes = len(self._busy) + len(self._idle) + self._starting
+                    if not self._processes:
+                        raise
+
+    def _take_free(self, deadline: float) -> Worker | None:
+        """Wait for a worker that is free; None where one more may be started, which is then counted as starting."""
         with self._changed:
             while True:
                 self._check_open()
@@ -114,11 +129,10 @@ class Crew:
                     worker.kill()  # it ended between two calls
                 if len(self._busy) + self._starting < self._processes:
                     self._starting += 1
-                    break
+                    return None
                 if not self._changed.wait(deadline - time.monotonic()):
                     why = f"each of its {self._processes} worker processes runs one call at a time"
                     raise Unavailable(f"all workers of {self.pack} stayed busy", why=why, hint="try again later")
-        return self._start_one()
 
     def _check_open(self) -> None:
         if self._retired:

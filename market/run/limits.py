@@ -19,8 +19,6 @@ SUPERVISORS = 8
 QUEUE_SECONDS = 60.0
 # What a supervisor may take beyond its call's own time before the host takes it for dead.
 REPLY_SLACK_SECONDS = 10.0
-# How long a call waits for the registry to notice that its pack was replaced.
-RELOOK_SECONDS = 5.0
 RELOOK_PAUSE_SECONDS = 0.01
 
 CHILD_UMASK = 0o077
@@ -42,10 +40,15 @@ AUDIT_BUSY_SECONDS = 5.0
 # long one is kept that nobody calls.
 WORKER_START_SECONDS = 30.0
 WORKER_PROCESSES = 4
+# How long a call waits for the registry to notice that its pack was replaced: the new version's code may have to be loaded first.
+RELOOK_SECONDS = WORKER_START_SECONDS + 5.0
 WORKER_IDLE_SECONDS = 300.0
 # What a worker gets after its requests end, to run its exit handlers, before it is killed.
 WORKER_STOP_SECONDS = 2.0
 # After the second crash in a row the next start waits, twice as long each time.
 WORKER_BACKOFF_SECONDS = 0.5
 MAX_WORKER_BACKOFF_SECONDS = 30.0
+# A pack whose code couldn't be loaded is tried again by itself, the pause twice as long each time.
+RETRY_SECONDS = 5.0
+MAX_RETRY_SECONDS = 600.0
 MAX_REPLY_HEADER_BYTES = 1 << 20

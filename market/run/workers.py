@@ -1,57 +1,83 @@
-"""All workers of this process: which crew serves which tree, when a replaced one drains, and when an idle one ends."""
+"""All workers of this process: which crew serves which tree, when a new version takes over, when an idle worker ends.
+
+A version that takes the place of one at work is admitted to the registry when its own worker is up and checked; calls go on in
+the old one until then. What a worker finds wrong with its pack's code becomes the state of its skills. Nothing of a pack runs
+before somebody called it: a version that nobody used is admitted as it is.
+"""
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
+import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError
-from market.model import Kind
-from market.pack.entry_python import split_python_entry
-from market.registry.unit import UnitId
 from market.run import limits
 from market.run.crew import Crew
 from market.run.lease import lease_unit
-from market.run.worker_link import Worker
+from market.run.tree_code import blame, declared_functions, first_runnable, tree_key, unit_of
+from market.run.worker_link import Worker, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from market.hookspecs import Target
-    from market.registry.live import LiveSkill
     from market.registry.registry import Registry
     from market.registry.snapshot import Snapshot
+    from market.registry.unit import LoadedUnit, UnitId
+    from market.run.tree_code import Faults, TreeKey
 
 LOOK_SECONDS = 5.0
-"""How often idle workers are looked for, at most."""
-
-TreeKey = tuple[int, int, str]
-"""Device and inode of a pack's directory, and the digest of what is in it: an edited tree gets new workers."""
+"""How often idle workers, and packs to be tried again, are looked for, at most."""
 
 _log = logging.getLogger("market.run")
 
 
+@dataclass(slots=True)
+class _Code:
+    """One state of a tree: its crew, what its workers found, and when it is tried again if none could start.
+
+    `checked` is false while a version waits for its first worker, `admitted` until the registry has it.
+    """
+
+    skill: Target
+    crew: Crew
+    faults: Faults = field(default_factory=dict)
+    checked: bool = True
+    admitted: bool = True
+    retry_at: float = 0.0
+    pause: float = 0.0
+
+
 class Workers:
-    """The crews by tree. `siblings` returns all skills of a skill's pack, so that the worker's code is checked as a whole."""
+    """The crews by tree. `siblings` returns all skills of a skill's pack, so that the worker's code is checked as a whole.
+
+    `refresh` has units read again, when what is known of their code changed.
+    """
 
     def __init__(
         self,
         siblings: Callable[[Target], Iterable[Target]] = lambda skill: (skill,),
         *,
+        refresh: Callable[[Iterable[UnitId]], None] = lambda _: None,
         processes: int = limits.WORKER_PROCESSES,
         idle_seconds: float = limits.WORKER_IDLE_SECONDS,
         start_seconds: float = limits.WORKER_START_SECONDS,
+        retry_seconds: float = limits.RETRY_SECONDS,
     ) -> None:
         self._siblings = siblings
+        self._refresh = refresh
         self._processes = processes
         self._idle_seconds = idle_seconds
         self._start_seconds = start_seconds
+        self._retry_seconds = retry_seconds
         self._lock = threading.Lock()
-        self._crews: dict[TreeKey, tuple[Crew, Target]] = {}
+        self._codes: dict[TreeKey, _Code] = {}
+        self._checking: set[TreeKey] = set()
         self._closed = threading.Event()
-        self._reaper = threading.Thread(target=self._reap, name="worker-idle", daemon=True)
+        self._watch = threading.Thread(target=self._look, name="worker-watch", daemon=True)
 
     def __enter__(self) -> Workers:
         return self
@@ -62,102 +88,149 @@ class Workers:
     def crew(self, skill: Target) -> Crew:
         """Return the crew of a skill's tree; it has no process yet if nobody has called it."""
         key = tree_key(skill)
-        found = self._crews.get(key)
-        if found is not None:
-            return found[0]
+        if (found := self._codes.get(key)) is not None:
+            return found.crew
+        made = self._make(skill, self._siblings(skill))
         with self._lock:
-            if not self._reaper.is_alive() and not self._closed.is_set():
-                self._reaper.start()
-            crew, _ = self._crews.setdefault(
-                key, (Crew(skill.pack, lambda: self._start(skill), self._processes), skill)
-            )
-            return crew
+            return self._codes.setdefault(key, made).crew
+
+    def admit(self, before: LoadedUnit | None, after: LoadedUnit) -> LoadedUnit | None:
+        """Say how a unit stands that was read anew; None until the worker of one that takes over from code at work is up.
+
+        See `market.registry.registry.Registry.admit_by`.
+        """
+        skill = first_runnable(after)
+        if skill is None:
+            return after
+        key = tree_key(after)
+        with self._lock:
+            code = self._codes.get(key)
+            if code is None and not self._is_at_work(before):
+                return after
+            if code is not None and code.checked:
+                code.admitted = True
+                return blame(after, code.faults)
+            if code is None:
+                code = self._codes[key] = replace(self._make(skill, after.skills), checked=False, admitted=False)
+                threading.Thread(target=self._check, args=(code, after.unit), name="worker-check", daemon=True).start()
+        return None
 
     def follow(self, snapshot: Snapshot, _events: Sequence[object] = ()) -> None:
-        """Drain the crews whose tree is no longer the registered one. Where one was at work, the tree's successor gets a worker now."""
+        """Drain the crews whose tree is no longer the registered one."""
         with self._lock:
-            gone = [
-                (key, crew, skill) for key, (crew, skill) in self._crews.items() if not _stands(snapshot, key, skill)
-            ]
-            for key, _, _ in gone:
-                del self._crews[key]
-        for _, crew, skill in gone:
-            successor = _find_successor(snapshot, skill) if crew.has_workers else None
-            crew.retire()
-            if successor is not None:
-                threading.Thread(target=self._warm, args=(successor,), name="worker-warm", daemon=True).start()
+            gone = [code for key, code in self._codes.items() if code.admitted and not _stands(snapshot, key, code)]
+        self._drop(gone)
+
+    def forget(self) -> None:
+        """Forget what is wrong with any pack's code: what it lacked may have been provided. The next call finds out."""
+        faulty = [code for code in self._list() if code.faults]
+        self._drop(faulty)
+        self._refresh([unit_of(code.skill) for code in faulty])
 
     def pids(self) -> tuple[int, ...]:
         """Return the processes of all crews that take calls."""
-        with self._lock:
-            crews = [crew for crew, _ in self._crews.values()]
-        return tuple(pid for crew in crews for pid in crew.pids)
+        return tuple(pid for code in self._list() for pid in code.crew.pids)
 
     def close(self) -> None:
         """End all workers, with what they run."""
         self._closed.set()
+        codes = self._list()
         with self._lock:
-            crews = [crew for crew, _ in self._crews.values()]
-            self._crews.clear()
-        for crew in crews:
-            crew.interrupt()
+            self._codes.clear()
+        for code in codes:
+            code.crew.interrupt()
 
-    def _start(self, skill: Target) -> Worker:
-        targets = {}
-        for one in self._siblings(skill):
-            target = (
-                split_python_entry(one.skill.command.entry)
-                if one.skill.command and one.skill.kind is Kind.PYTHON
-                else None
-            )
-            if target is not None:
-                targets[one.skill.name] = target
-        with lease_unit(skill) as pack_fd:
-            # Above the standard streams, which the worker arranges anew.
-            return Worker(pack_fd, targets, self._start_seconds)
+    def _list(self) -> list[_Code]:
+        with self._lock:
+            return list(self._codes.values())
 
-    def _warm(self, skill: Target) -> None:
-        try:
-            self.crew(skill).warm()
-        except MarketError as error:
-            # The next call tries again, and its caller is told.
-            _log.warning(
-                "the new worker of %s %s does not start: %s: %s", skill.pack, skill.version, error.message, error.why
-            )
-
-    def _reap(self) -> None:
-        while not self._closed.wait(min(LOOK_SECONDS, self._idle_seconds / 2)):
+    def _drop(self, codes: Iterable[_Code]) -> None:
+        for code in codes:
             with self._lock:
-                crews = [crew for crew, _ in self._crews.values()]
-            for crew in crews:
-                crew.stop_idle(self._idle_seconds)
+                self._codes.pop(tree_key(code.skill), None)
+            code.crew.retire()
+
+    def _make(self, skill: Target, siblings: Iterable[Target]) -> _Code:
+        functions = declared_functions(siblings)
+        crew = Crew(skill.pack, lambda: self._start(skill, functions), self._processes)
+        return _Code(skill, crew, pause=self._retry_seconds)
+
+    def _is_at_work(self, before: LoadedUnit | None) -> bool:
+        code = self._codes.get(tree_key(before)) if before is not None else None
+        return code is not None and code.crew.has_workers
+
+    def _start(self, skill: Target, functions: dict[str, tuple[str, str]]) -> Worker:
+        with lease_unit(skill) as pack_fd:
+            try:
+                worker = Worker(pack_fd, functions, self._start_seconds)
+            except WorkerLost as error:
+                # Below the first line is what the code printed, which isn't a sentence.
+                self._note(skill, dict.fromkeys(functions, str(error).partition("\n")[0]), can_heal=True)
+                raise
+        self._note(skill, {name: why for name, why in worker.hello["offers"].items() if why})
+        return worker
+
+    def _note(self, skill: Target, faults: Faults, *, can_heal: bool = False) -> None:
+        """Remember what a start showed; where that is news, have the unit read again so that its skills stand accordingly."""
+        with self._lock:
+            if not self._watch.is_alive() and not self._closed.is_set():
+                self._watch.start()
+            code = self._codes.get(tree_key(skill))
+            if code is None:
+                return
+            code.retry_at = time.monotonic() + code.pause if can_heal else 0.0
+            code.pause = min(code.pause * 2, limits.MAX_RETRY_SECONDS) if can_heal else self._retry_seconds
+            is_news, code.faults = code.checked and faults != code.faults, faults
+        if is_news:
+            # On a thread of its own: who started the worker makes a call, and shall not wait for the disk.
+            threading.Thread(target=self._refresh, args=([unit_of(skill)],), name="worker-news", daemon=True).start()
+
+    def _check(self, code: _Code, unit: UnitId) -> None:
+        """Start the worker of a version that waits for its admission, and have it admitted, as good as it is."""
+        _log.info("starting %s %s; calls go on in the version before", code.skill.pack, code.skill.version)
+        self._warm(code)
+        code.checked = True
+        self._refresh([unit])
+        if not code.admitted:
+            # Meanwhile another version took its place, or nothing did.
+            self._drop([code])
+
+    def _warm(self, code: _Code) -> None:
+        try:
+            code.crew.warm()
+        except MarketError as error:
+            skill = code.skill
+            _log.warning("the worker of %s %s can't serve: %s: %s", skill.pack, skill.version, error.message, error.why)
+
+    def _look(self) -> None:
+        while not self._closed.wait(min(LOOK_SECONDS, self._idle_seconds / 2, self._retry_seconds / 2)):
+            for code in self._list():
+                code.crew.stop_idle(self._idle_seconds)
+                if code.retry_at and code.retry_at <= time.monotonic():
+                    self._warm(code)
+
+
+def _stands(snapshot: Snapshot, key: TreeKey, code: _Code) -> bool:
+    unit = snapshot.units.get(unit_of(code.skill))
+    return unit is not None and tree_key(unit) == key
+
+
+def follow_registry(registry: Registry, **options: float) -> Workers:
+    """Return the workers of a registry's packs: each change of it is theirs, and what they find wrong with code is the skills' state.
+
+    `options` are those of `Workers`.
+    """
+    workers = Workers(find_siblings(registry), refresh=registry.refresh, **options)  # type: ignore[arg-type]
+    registry.admit_by(workers.admit)
+    registry.subscribe(workers.follow)
+    return workers
 
 
 def find_siblings(registry: Registry) -> Callable[[Target], Iterable[Target]]:
     """Return what finds all skills of a skill's pack in a registry; a skill that isn't there any more stands for itself."""
 
     def find(skill: Target) -> Iterable[Target]:
-        unit = registry.snapshot.units.get(_unit_of(skill))
+        unit = registry.snapshot.units.get(unit_of(skill))
         return unit.skills if unit is not None and unit.skills else (skill,)
 
     return find
-
-
-def tree_key(skill: Target) -> TreeKey:
-    """Return which state of which directory a skill was found in."""
-    return skill.device, skill.inode, skill.tree_digest
-
-
-def _unit_of(skill: Target) -> UnitId:
-    return UnitId(skill.root, os.path.relpath(skill.unit, skill.root) if skill.unit != skill.root else "")
-
-
-def _stands(snapshot: Snapshot, key: TreeKey, skill: Target) -> bool:
-    unit = snapshot.units.get(_unit_of(skill))
-    return unit is not None and (unit.device, unit.inode, unit.tree_digest) == key
-
-
-def _find_successor(snapshot: Snapshot, skill: Target) -> LiveSkill | None:
-    unit = snapshot.units.get(_unit_of(skill))
-    skills = unit.skills if unit is not None else ()
-    return next((one for one in skills if one.skill.kind is Kind.PYTHON and one.is_runnable), None)

@@ -217,3 +217,85 @@ def test_links_to_one_file_are_files_of_their_own(tmp_path: Path) -> None:
     for number in range(50):
         os.link(write_tree(tmp_path, {"x": "1"}) / "x", tmp_path / "deep" / str(number))
     assert len(scan_tree(str(tmp_path)).files) == 51
+
+
+class Doorkeeper:
+    """Lets a unit in when its version is among those that were allowed."""
+
+    def __init__(self, *allowed: str) -> None:
+        self.allowed = set(allowed)
+        self.asked: list[tuple[str, str]] = []
+
+    def admit(self, before: LoadedUnit | None, after: LoadedUnit) -> LoadedUnit | None:
+        self.asked.append((before.version if before else "", after.version))
+        return after if after.version in self.allowed else None
+
+
+def a_guarded_registry(*versions: str, allowed: tuple[str, ...]) -> tuple[Registry, Doorkeeper]:
+    """A registry that reads one version after the other under any name."""
+    found = iter(versions)
+    registry, door = Registry(["/first"], lambda unit: a_unit(unit.name, a_command(unit.name), version=next(found))), Doorkeeper(*allowed)
+    registry.admit_by(door.admit)
+    return registry, door
+
+
+def test_a_unit_that_is_not_admitted_yet_leaves_the_old_one_standing() -> None:
+    registry, door = a_guarded_registry("1", "2", "2", allowed=("1",))
+    seen: list[Snapshot] = []
+    registry.subscribe(lambda snapshot, _: seen.append(snapshot))
+    unit = UnitId("/first", "one")
+    registry.refresh([unit])
+    registry.refresh([unit])
+    assert registry.snapshot.skills["one"].version == "1"
+    assert not registry.wait_until_settled(0.01, [unit])
+    assert not registry.wait_until_settled(0.01)
+    assert registry.wait_until_settled(0.01, [UnitId("/first", "other")])
+    assert len(seen) == 1, "nothing happened that anybody could see"
+    door.allowed.add("2")
+    registry.refresh([unit])
+    assert registry.snapshot.skills["one"].version == "2"
+    assert registry.wait_until_settled(0.01)
+    assert door.asked == [("", "1"), ("1", "2"), ("1", "2")]
+
+
+def test_a_unit_that_waits_for_its_admission_holds_no_other_up() -> None:
+    registry, _ = a_guarded_registry("2", "1", allowed=("1",))
+    registry.refresh([UnitId("/first", "one"), UnitId("/first", "two")])
+    assert registry.snapshot.keys == ("two",)
+
+
+def test_a_unit_that_goes_while_it_waits_is_gone() -> None:
+    found: list[LoadedUnit | None] = [a_unit("one", a_command("one"), version="1"), a_unit("one", a_command("one"), version="2"), None]
+    registry, unit = Registry(["/first"], lambda _: found.pop(0)), UnitId("/first", "one")
+    registry.admit_by(Doorkeeper("1").admit)
+    for _ in range(3):
+        registry.refresh([unit])
+    assert registry.wait_until_settled(0.01)
+    assert registry.snapshot.keys == ()
+
+
+def test_who_waits_for_an_admission_is_woken_by_it() -> None:
+    registry, door = a_guarded_registry("2", "2", allowed=())
+    registry.refresh([UnitId("/first", "one")])
+    settled: list[bool] = []
+    waiting = threading.Thread(target=lambda: settled.append(registry.wait_until_settled(30)))
+    waiting.start()
+    door.allowed.add("2")
+    registry.refresh([UnitId("/first", "one")])
+    waiting.join(5)
+    assert settled == [True]
+
+
+def test_a_unit_that_waits_is_read_again_only_when_it_changes(tmp_path: Path) -> None:
+    folder = a_command_folder(tmp_path / "one")
+    registry = a_registry(tmp_path)
+    read: list[UnitId] = []
+    load = Loader().load
+    watched = Registry(registry.roots, lambda unit: [read.append(unit), load(unit)][1])  # type: ignore[func-returns-value]
+    watched.load()
+    watched.admit_by(lambda before, after: None if before is not None else after)
+    (folder / "run.sh").write_bytes(RUN_SCRIPT + b"# newer\n")
+    for _ in range(3):
+        watched.find_current("one")
+        watched.rescan()
+    assert len(read) == 2

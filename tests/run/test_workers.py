@@ -17,12 +17,12 @@ from market.installer.receipt import Origin
 from market.installer.root import open_root
 from market.installer.transaction import install_packs, lock_root, uninstall_packs
 from market.installer.wheels import acquire_wheel
-from market.model import Call, Caller, Kind, OutcomeKind, Role
+from market.model import Call, Caller, Kind, OutcomeKind, Role, State
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 from market.run.invoke import Invoker
 from market.run.python import PythonExecutor
-from market.run.workers import Workers, find_siblings
+from market.run.workers import follow_registry
 from tests.run.python_packs import processes_in, wait_until
 from tests.wheels import a_code_wheel, a_wheel, write_wheel
 
@@ -57,22 +57,26 @@ class Bench:
         self.house.mkdir()
         self.registry = Registry([str(self.root.path)], Loader().load)
         self.registry.load()
-        self.workers = Workers(find_siblings(self.registry), **options)
-        self.registry.subscribe(self.workers.follow)
+        self.workers = follow_registry(self.registry, **options)
         executors = {Kind.PYTHON: PythonExecutor(self.workers, {})}
         self.invoker = Invoker(self.registry.find_current, executors, NoAudit(), refresh=self.registry.refresh_skill)
 
-    def install(self, *wheels: bytes) -> None:
+    def install(self, *wheels: bytes, settled: bool = True) -> None:
         terms = DependencyTerms({**os.environ, "UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(self.house)})
         arrivals = [acquire_wheel(io.BytesIO(wheel), "", Origin("archive", "x"), terms) for wheel in wheels]
         with lock_root(self.root) as locked:
             changes = install_packs(locked, arrivals, datetime.now(UTC))
-        self.registry.refresh_names(str(self.root.path), [change.name for change in changes])
+        units = self.registry.refresh_names(str(self.root.path), [change.name for change in changes])
+        if settled:
+            assert self.registry.wait_until_settled(10, units)
 
     def uninstall(self, name: str) -> None:
         with lock_root(self.root) as locked:
             uninstall_packs(locked, [name], datetime.now(UTC))
         self.registry.refresh_names(str(self.root.path), [name])
+
+    def state(self, key: str = "echo_py") -> State:
+        return self.registry.snapshot.skills[key].state
 
     def call(self, key: str = "echo_py", params: object = None) -> Outcome:
         return self.invoker.invoke(Call(key, params or {}, CALLER, "cli"))
@@ -159,6 +163,7 @@ def test_an_edit_of_the_code_gets_a_new_worker(bench: Bench) -> None:
     assert bench.call().result == "before"
     (bench.root.tree("demo-pack") / "demo_pack" / "skills.py").write_text("def echo_py():\n    return 'after'\n")
     bench.registry.rescan()
+    assert bench.registry.wait_until_settled(10)
     assert bench.call().result == "after"
     assert bench.registry.snapshot.skills["echo_py"].state == "edited"
 
@@ -172,28 +177,139 @@ def test_a_skill_that_changes_things_is_held_when_its_dependency_was_edited(benc
     assert bench.call().kind is OutcomeKind.DENIED
 
 
-def test_a_broken_upgrade_names_the_pack_and_a_good_one_heals_it(bench: Bench) -> None:
+# Its import takes until a file is there, and says that it has begun.
+SLOW = (
+    "import os, time\nopen({go!r} + '.loading', 'a').write('x')\nwhile not os.path.exists({go!r}):\n    time.sleep(0.01)\n"
+    "def echo_py():\n    return {version!r}\n"
+)
+
+
+def a_slow_wheel(go: str, version: str) -> bytes:
+    return a_code_wheel(SLOW.format(go=go, version=version), version=version)
+
+
+def test_calls_go_on_in_the_old_version_until_the_new_worker_is_up(tmp_path: Path, bench: Bench) -> None:
+    go = str(tmp_path / "go")
+    bench.install(a_code_wheel(version="1.0.0"))
+    assert bench.call().result == {"echo": {}, "version": "1.0.0"}
+    old = bench.workers.pids()
+    bench.install(a_slow_wheel(go, "2.0.0"), settled=False)
+    wait_until(lambda: os.path.exists(f"{go}.loading"))
+    assert [bench.call().result for _ in range(3)] == [{"echo": {}, "version": "1.0.0"}] * 3
+    assert bench.registry.snapshot.skills["echo_py"].version == "1.0.0"
+    open(go, "w").close()
+    assert bench.registry.wait_until_settled(10)
+    new = bench.workers.pids()
+    assert processes_in(bench.root.tree("demo-pack")), "the worker is there before the first call"
+    assert not set(old) & set(new)
+    assert bench.call().result == "2.0.0"
+    assert bench.workers.pids() == new
+
+
+def test_what_happens_elsewhere_meanwhile_changes_nothing(tmp_path: Path, bench: Bench) -> None:
+    go = str(tmp_path / "go")
+    bench.install(a_code_wheel(version="1.0.0"))
+    bench.call()
+    bench.install(a_slow_wheel(go, "2.0.0"), settled=False)
+    wait_until(lambda: os.path.exists(f"{go}.loading"))
+    bench.install(a_code_wheel(name="other", skill="other"))
+    bench.registry.rescan()
+    assert bench.state("other") is State.LIVE
+    assert bench.registry.snapshot.skills["echo_py"].version == "1.0.0"
+    open(go, "w").close()
+    assert bench.registry.wait_until_settled(10)
+    assert bench.registry.snapshot.skills["echo_py"].version == "2.0.0"
+    with open(f"{go}.loading") as loads:
+        assert loads.read() == "x", "its code was loaded once"
+
+
+def test_a_version_that_is_overtaken_while_it_starts_leaves_no_process(tmp_path: Path, bench: Bench) -> None:
+    go = str(tmp_path / "go")
+    bench.install(a_code_wheel(version="1.0.0"))
+    bench.call()
+    bench.install(a_slow_wheel(go, "2.0.0"), settled=False)
+    wait_until(lambda: os.path.exists(f"{go}.loading"))
+    overtaken = os.stat(bench.root.tree("demo-pack")).st_ino
+    bench.install(a_code_wheel(version="3.0.0"))
+    assert bench.call().result == {"echo": {}, "version": "3.0.0"}
+    open(go, "w").close()
+    wait_until(lambda: not any(map(processes_in, bench.root.retired.iterdir())))
+    assert overtaken != os.stat(bench.root.tree("demo-pack")).st_ino
+    assert len(bench.workers.pids()) == 1
+
+
+def test_a_version_that_is_uninstalled_while_it_starts_leaves_no_process(tmp_path: Path, bench: Bench) -> None:
+    go = str(tmp_path / "go")
+    bench.install(a_code_wheel(version="1.0.0"))
+    bench.call()
+    bench.install(a_slow_wheel(go, "2.0.0"), settled=False)
+    wait_until(lambda: os.path.exists(f"{go}.loading"))
+    bench.uninstall("demo-pack")
+    assert bench.call().kind is OutcomeKind.UNKNOWN
+    open(go, "w").close()
+    wait_until(lambda: not bench.workers.pids() and not any(map(processes_in, bench.root.retired.iterdir())))
+
+
+BROKEN = "raise RuntimeError('broken build')\n"
+
+
+def test_the_skills_of_a_broken_upgrade_are_invalid_and_a_good_one_heals_them(bench: Bench) -> None:
     bench.install(a_code_wheel())
     assert bench.call().kind is OutcomeKind.OK
-    bench.install(a_code_wheel("raise RuntimeError('broken build')\n", version="1.1.0"))
+    bench.install(a_code_wheel(BROKEN, version="1.1.0"))
+    skill = bench.registry.snapshot.skills["echo_py"]
+    assert (skill.version, skill.state) == ("1.1.0", State.INVALID)
+    assert [problem.rule for problem in skill.problems] == ["code-fails"]
+    assert "RuntimeError: broken build" in skill.problems[0].text
     outcome = bench.call()
-    assert outcome.kind is OutcomeKind.FAILED
-    assert "demo-pack declares the skill echo_py, but its code doesn't have it" in outcome.error
+    assert outcome.kind is OutcomeKind.INVALID
     assert "broken build" in outcome.error
     bench.install(a_code_wheel(version="1.2.0"))
     assert bench.call().result == {"echo": {}, "version": "1.2.0"}
 
 
-def test_the_successor_of_a_pack_at_work_has_its_worker_before_the_first_call(bench: Bench) -> None:
+def test_a_first_call_that_shows_the_code_missing_makes_the_skill_invalid(bench: Bench) -> None:
+    bench.install(a_code_wheel("def other():\n    return 1\n"))
+    assert bench.state() is State.LIVE, "nothing of it ran yet"
+    outcome = bench.call()
+    assert outcome.kind is OutcomeKind.FAILED
+    assert "demo-pack declares the skill echo_py, but its code doesn't have it" in outcome.error
+    wait_until(lambda: bench.state() is State.INVALID)
+    bench.registry.rescan()
+    assert bench.state() is State.INVALID, "a rescan doesn't forget it"
+
+
+def test_a_second_look_is_had_for_the_asking(tmp_path: Path, bench: Bench) -> None:
+    there = tmp_path / "there"
+    bench.install(a_code_wheel(f"if not __import__('os').path.exists({str(there)!r}):\n    raise OSError('no library')\ndef echo_py():\n    return 1\n"))
+    assert bench.call().kind is OutcomeKind.FAILED
+    wait_until(lambda: bench.state() is State.INVALID)
+    there.touch()
+    bench.workers.forget()
+    assert bench.call().result == 1
+    assert bench.state() is State.LIVE
+
+
+def test_a_pack_that_could_not_start_is_tried_again_by_itself(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    bench = Bench(tmp_path, retry_seconds=0.05)
+    with bench.workers:
+        bench.install(a_code_wheel(more={"demo_pack/__init__.py": f"import os\nif not os.path.exists({str(there)!r}):\n    os._exit(3)\n"}))
+        outcome = bench.call()
+        assert outcome.kind is OutcomeKind.FAILED
+        assert "it exited with code 3" in outcome.error
+        wait_until(lambda: bench.state() is State.INVALID)
+        there.touch()
+        wait_until(lambda: bench.state() is State.LIVE)
+        assert bench.call().kind is OutcomeKind.OK
+
+
+def test_nothing_of_a_pack_runs_before_somebody_calls_it(bench: Bench) -> None:
     bench.install(a_code_wheel())
-    assert bench.call().kind is OutcomeKind.OK
-    before = bench.workers.pids()
     bench.install(a_code_wheel(version="2.0.0"))
-    wait_until(lambda: bench.workers.pids() and not set(bench.workers.pids()) & set(before))
-    assert processes_in(bench.root.tree("demo-pack"))
-    bench.uninstall("demo-pack")
-    bench.install(a_code_wheel())
-    assert not bench.workers.pids(), "nobody has called this one, so nothing of it runs"
+    assert bench.registry.snapshot.skills["echo_py"].version == "2.0.0"
+    bench.registry.rescan()
+    assert not bench.workers.pids()
 
 
 def test_the_end_of_the_host_ends_a_running_call(tmp_path: Path, bench: Bench) -> None:

@@ -1,0 +1,85 @@
+"""Which worker gets which call: workers here are stand-ins without a process."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from market.run.crew import Crew
+from market.run.executor import Replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from market.run.worker_link import Worker
+
+
+class FakeWorker:
+    """Takes calls until it is ended."""
+
+    pid = 1
+    last_used = 0.0
+
+    def __init__(self) -> None:
+        self.alive = True
+
+    def is_alive(self) -> bool:
+        return self.alive
+
+    def stop(self) -> None:
+        self.alive = False
+
+    kill = interrupt = stop
+
+
+def starter(count: int) -> tuple[Callable[[], Worker], list[FakeWorker]]:
+    """A way to start so many workers, after which another tree stands in the place."""
+    started: list[FakeWorker] = []
+
+    def start() -> Worker:
+        if len(started) == count:
+            started.append(FakeWorker())
+            raise Replaced("another tree stands there")
+        started.append(FakeWorker())
+        return cast("Worker", started[-1])
+
+    return start, started
+
+
+def test_calls_that_overlap_get_a_worker_each() -> None:
+    start, _ = starter(3)
+    crew = Crew("pack", start, 3)
+    with crew.borrow() as one, crew.borrow() as two:
+        assert one is not two
+    with crew.borrow() as again:
+        assert again in (one, two)
+
+
+def test_a_crew_that_can_start_no_more_workers_makes_do_with_those_it_has() -> None:
+    start, started = starter(1)
+    crew = Crew("pack", start, 4)
+    served: list[Worker] = []
+
+    def call() -> None:
+        with crew.borrow() as worker:
+            served.append(worker)
+
+    with crew.borrow() as first:
+        second = threading.Thread(target=call)
+        second.start()
+        second.join(0.1)
+        assert second.is_alive(), "it waits for the first one's worker"
+    second.join(5)
+    assert served == [first]
+    with crew.borrow(), pytest.raises(Replaced):
+        crew.retire()
+        call()
+    assert len(started) == 2, "it tried once"
+
+
+def test_a_crew_without_any_worker_says_that_its_tree_was_replaced() -> None:
+    start, _ = starter(0)
+    with pytest.raises(Replaced), Crew("pack", start, 4).borrow():
+        pass
