@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from index.store.releases import NewFile, PackRow
     from market.names import PackName, Version
+    from market.pack.secrets import Place
     from market.plugins import Plugins
 
 CLOSED_STATES = (ReleaseState.QUARANTINED, ReleaseState.DELETED)
@@ -30,11 +31,12 @@ CLOSED_STATES = (ReleaseState.QUARANTINED, ReleaseState.DELETED)
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Who does something to the index, and when; `plugins` are asked and told."""
+    """Who does something to the index, and when; `plugins` are asked and told. `allowed_secrets` are places that the publisher allows."""
 
     account: Account
     now: datetime
     plugins: Plugins
+    allowed_secrets: frozenset[Place] = frozenset()
 
 
 def check_owner(connection: Connection, name: PackName, account: Account) -> PackRow | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from index.model import Account
     from index.settings import IndexSettings
     from index.store.database import Database
+    from market.pack.secrets import Place
     from market.plugins import Plugins
 
 BLOBS_FOLDER = "blobs"
@@ -42,9 +43,9 @@ class Parts:
     clock: Callable[[], datetime]
     plugins: Plugins
 
-    def deed(self, account: Account) -> Deed:
+    def deed(self, account: Account, allowed_secrets: frozenset[Place] = frozenset()) -> Deed:
         """Return what somebody is about to do, as done now."""
-        return Deed(account, self.clock(), self.plugins)
+        return Deed(account, self.clock(), self.plugins, allowed_secrets)
 
     def close(self) -> None:
         """Close what is open."""

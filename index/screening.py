@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from index.store.releases import find_pack
 from market.errors import InvalidInput, Refused, Severity
 from market.hookspecs import hookimpl
+from market.news_log import own_news
+from market.own_scan import own_scan
+from market.pack.secrets import without_allowed
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ class OwnPublishing:
 
 def own_publishing() -> dict[str, object]:
     """Return the index's own implementations by name, for `load_plugins`."""
-    return {"market-publishing": OwnPublishing()}
+    return {"market-publishing": OwnPublishing(), **own_scan(), **own_news()}
 
 
 def decide_by_owner(name: PackName, publisher: str, owner: str) -> Decision:
@@ -70,7 +73,8 @@ def screen(database: Database, sent: Screened, deed: Deed) -> tuple[Problem, ...
             hint="ask the index's operator",
             details={"name": pack.name, "version": str(pack.version)},
         )
-    findings = deed.plugins.scan_pack(pack, sent.source, SCAN_ACT) if sent.source else ()
+    seen = deed.plugins.scan_pack(pack, sent.source, SCAN_ACT) if sent.source else ()
+    findings = without_allowed(seen, deed.allowed_secrets)
     stopping = [finding for finding in findings if finding.severity is not Severity.WARNING]
     if stopping:
         raise InvalidInput(

@@ -66,7 +66,7 @@ class Plugins:
         return choose_offers([(one, check_fetchers(one, answer)) for one, answer in asked], PluggedFetcher)
 
     def scan_pack(self, pack: Pack, source: Source, act: str) -> tuple[Problem, ...]:
-        """Return the findings of all scans. Each finding's rule begins with the plugin's name."""
+        """Return the findings of all scans. Each finding's rule begins with the plugin's name, but for Market's own."""
         values = {"pack": pack, "source": source, "act": act}
         return tuple(finding for one in self._of("scan_pack") for finding in _scan(one, values))
 
@@ -205,7 +205,7 @@ def _scan(one: Implementation, values: Mapping[str, Any]) -> Iterator[Problem]:
         return
     for finding in findings[:MAX_FINDINGS]:
         if isinstance(finding, Problem):
-            yield replace(finding, rule=f"{one.plugin}:{finding.rule}")
+            yield finding if one.own else replace(finding, rule=f"{one.plugin}:{finding.rule}")
         else:
             yield _failed_scan(one, f"the plugin {one.plugin} found {type(finding).__name__} in place of a Problem")
     if len(findings) > MAX_FINDINGS:

@@ -9,16 +9,16 @@ import click
 
 from market.errors import InvalidInput
 from market.pack.review import review_pack
+from market.pack.secrets import SECRET_RULE, without_allowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from market.cli.checking import Verdict
     from market.errors import Problem
     from market.model import Pack
+    from market.pack.secrets import Place
     from market.pack.source import Source
-
-SECRET_RULE = "secret"
 
 
 def allow_secret_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,28 +31,12 @@ def allow_secret_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def parse_allowed(places: Iterable[str]) -> frozenset[tuple[str, int]]:
-    """Return the places as file and line."""
-    allowed = set()
-    for place in places:
-        file, _, line = place.rpartition(":")
-        if not file or not line.isdecimal():
-            raise InvalidInput(f"{place!r} is not a place", hint="write it as check does: PATH:LINE")
-        allowed.add((file, int(line)))
-    return frozenset(allowed)
-
-
-def without_allowed(problems: Iterable[Problem], allowed: frozenset[tuple[str, int]]) -> tuple[Problem, ...]:
-    """Return the problems but for the secrets that were allowed."""
-    return tuple(one for one in problems if one.rule != SECRET_RULE or (one.file, one.line) not in allowed)
-
-
-def drop_allowed(verdict: Verdict, allowed: frozenset[tuple[str, int]]) -> Verdict:
+def drop_allowed(verdict: Verdict, allowed: frozenset[Place]) -> Verdict:
     """Return a verdict in which allowed secrets are no problem."""
     return replace(verdict, problems=without_allowed(verdict.problems, allowed)) if allowed else verdict
 
 
-def review_source(source: Source, pack: Pack, what: str, allowed: frozenset[tuple[str, int]]) -> tuple[Problem, ...]:
+def review_source(source: Source, pack: Pack, what: str, allowed: frozenset[Place]) -> tuple[Problem, ...]:
     """Return what the review says of what shall be given away; raises `InvalidInput` with every secret that nobody allowed."""
     reviewed = without_allowed(review_pack(source, pack), allowed)
     secrets = [problem for problem in reviewed if problem.rule == SECRET_RULE]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from market.model import Pack
     from market.pack.build import Built
     from market.pack.inspect import Given
+    from market.pack.secrets import Place
 
 SPOOL_BYTES = 8 * 1024 * 1024
 
@@ -39,6 +40,7 @@ class Draft:
     stream: BinaryIO
     left_out: tuple[tuple[str, str], ...]
     problems: tuple[Problem, ...]
+    allowed_secrets: frozenset[Place] = frozenset()
 
     @property
     def pack(self) -> Pack:
@@ -82,12 +84,12 @@ def check_publishable(draft: Draft, ignored_rules: frozenset[str] = frozenset())
         )
 
 
-def review_draft(draft: Draft, allowed_secrets: frozenset[tuple[str, int]] = frozenset()) -> Draft:
+def review_draft(draft: Draft, allowed_secrets: frozenset[Place] = frozenset()) -> Draft:
     """Return a draft with what the review of its files says; raises `InvalidInput` for secrets that weren't allowed."""
     draft.stream.seek(0)
     reviewed = review_source(read_archive(draft.stream), draft.pack, str(draft.folder), allowed_secrets)
     draft.stream.seek(0)
-    return replace(draft, problems=(*draft.problems, *reviewed))
+    return replace(draft, problems=(*draft.problems, *reviewed), allowed_secrets=allowed_secrets)
 
 
 def warning_lines(problems: tuple[Problem, ...]) -> list[str]:

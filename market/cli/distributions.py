@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from packaging.utils import InvalidSdistFilename, parse_sdist_filename
 
 from market.cli.allowed_secrets import review_source
+from market.cli.plugged import new_findings
 from market.cli.report import dump_problems
 from market.cli.text import size_text
 from market.disk.failures import disk_failures
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from market.client.index_client import IndexClient
     from market.errors import Problem
+    from market.pack.secrets import Place
 
 SDIST_SUFFIX = ".tar.gz"
 SUFFIXES = (WHEEL_SUFFIX, SDIST_SUFFIX)
@@ -38,6 +40,7 @@ class Distribution:
     stream: BinaryIO
     size: int
     problems: tuple[Problem, ...] = ()
+    allowed_secrets: frozenset[Place] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def is_distribution(path: Path) -> bool:
 
 
 @contextmanager
-def open_distribution(path: Path, allowed_secrets: frozenset[tuple[str, int]] = frozenset()) -> Iterator[Distribution]:
+def open_distribution(path: Path, allowed_secrets: frozenset[Place] = frozenset()) -> Iterator[Distribution]:
     """Open a wheel or an sdist.
 
     Raises `Untrusted` for a damaged wheel, and `InvalidInput` with what an index would refuse and with secrets that weren't allowed.
@@ -96,21 +99,23 @@ def open_distribution(path: Path, allowed_secrets: frozenset[tuple[str, int]] = 
             yield Distribution(path, *_parse_sdist(path), stream, size)
             return
         verified = verify_wheel(stream, path.name)
-        refusals = [problem for problem in verified.problems if problem.severity is not Severity.WARNING]
-        if refusals:
-            raise InvalidInput(f"{path} can't be published", problems=refusals, hint="correct this and build it again")
         reviewed = review_source(verified.source, verified.pack, str(path), allowed_secrets)
-        yield Distribution(path, verified.name, verified.version, stream, size, (*verified.problems, *reviewed))
+        problems = (*verified.problems, *reviewed)
+        if any(problem.severity is not Severity.WARNING for problem in problems):
+            raise InvalidInput(f"{path} can't be published", problems=problems, hint="correct this and build it again")
+        yield Distribution(path, verified.name, verified.version, stream, size, problems, allowed_secrets)
 
 
 def publish_distribution(client: IndexClient, file: Distribution, *, dry_run: bool) -> FilePublication:
     """Send one file. The same bytes again are left as they are."""
     if dry_run:
         return FilePublication(file, "would publish", client.url)
-    done = client.publish_file(file.name, file.version.text, file.path.name, file.stream, file.size)
+    done = client.publish_file(
+        file.name, file.version.text, file.path.name, file.stream, file.size, file.allowed_secrets
+    )
     status = "published" if done.created else "unchanged"
     known = done.publisher, done.version, done.tree_digest, done.archive_digest
-    return FilePublication(file, status, client.url, *known, done.findings)
+    return FilePublication(file, status, client.url, *known, new_findings(done.findings, file.problems))
 
 
 def _parse_sdist(path: Path) -> tuple[PackName, Version]:

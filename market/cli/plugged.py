@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from market.cli.market import Market
+    from market.errors import Problem
     from market.installer.plan import Change
     from market.plugins import Plugins
 
@@ -37,6 +38,12 @@ def finding_rows(change: Change | None) -> list[dict[str, Any]]:
 def sent_finding_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return what the scans of a server saw and stopped nothing, in sentences."""
     return [f"  {row['file']}:{row['line']}: {row['severity']}: {row['text']} [{row['rule']}]" for row in rows]
+
+
+def new_findings(rows: Iterable[dict[str, Any]], known: Iterable[Problem]) -> tuple[dict[str, Any], ...]:
+    """Return those findings of a server that the review here didn't name already."""
+    told = {(problem.rule, problem.file, problem.line) for problem in known}
+    return tuple(row for row in rows if (row["rule"], row["file"], row["line"]) not in told)
 
 
 def finding_lines(change: Change | None) -> list[str]:

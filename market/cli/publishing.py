@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from market.cli.plugged import new_findings
 from market.cli.report import dump_problems
 from market.cli.text import count_text, size_text
 from market.errors import InvalidInput, NotFound
@@ -65,9 +66,10 @@ def publish_draft(client: IndexClient, draft: Draft, version: str, *, dry_run: b
         is_there = _find_tree(_load_document(client, draft), draft.built.record.tree_digest) == version
         return Publication(draft, version, "unchanged" if is_there else "would publish", client.url)
     draft.stream.seek(0)
-    done: Published = client.publish(draft.pack.name, version, draft.stream, draft.built.size)
+    done: Published = client.publish(draft.pack.name, version, draft.stream, draft.built.size, draft.allowed_secrets)
     status = "published" if done.created else "unchanged"
-    return Publication(draft, done.version, status, client.url, done.publisher, done.findings)
+    findings = new_findings(done.findings, draft.problems)
+    return Publication(draft, done.version, status, client.url, done.publisher, findings)
 
 
 def choose_version(client: IndexClient, draft: Draft, *, auto: bool) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from market.cli.output import Output
     from market.client.host_client import HostClient
     from market.client.index_client import IndexClient
+    from market.pack.secrets import Place
     from market.trust.verify import VerifiedPack
 
 
@@ -47,7 +48,13 @@ def open_sendable(path: Path, given: Given) -> Iterator[tuple[VerifiedPack, Cano
 
 
 def send_to_index(
-    output: Output, client: IndexClient, verified: VerifiedPack, archive: Canonical, dry_run: bool
+    output: Output,
+    client: IndexClient,
+    verified: VerifiedPack,
+    archive: Canonical,
+    allowed_secrets: frozenset[Place],
+    *,
+    dry_run: bool,
 ) -> None:
     """Publish a verified archive or wheel, and say what the index answered."""
     if dry_run:
@@ -56,9 +63,9 @@ def send_to_index(
     with output.progress(f"uploading to {client.url}"):
         what = verified.name, verified.version.text
         if wheel := _wheel_name(archive):
-            done = client.publish_file(*what, wheel, archive.stream, archive.size)
+            done = client.publish_file(*what, wheel, archive.stream, archive.size, allowed_secrets)
         else:
-            done = client.publish(*what, archive.stream, archive.size)
+            done = client.publish(*what, archive.stream, archive.size, allowed_secrets)
     word = "published" if done.created else "unchanged:"
     line = f"{word} {done.name} {done.version} ({size_text(archive.size)}) to {client.url} as {done.publisher}"
     _say_done(output, {"index": client.url, **dump_document(done)}, line, archive)

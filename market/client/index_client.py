@@ -14,10 +14,11 @@ from market.errors import NotFound, Unavailable, Untrusted
 from market.names import parse_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from market.client.cache import ArchiveCache
     from market.client.transport import Transport
+    from market.pack.secrets import Place
 
 T = TypeVar("T")
 
@@ -64,14 +65,25 @@ class IndexClient:
         """Return up to `limit` packs that match, best first."""
         return self._pages(f"{wire.search_path()}?{urlencode({'q': query, 'limit': limit})}", limit)
 
-    def publish(self, name: str, version: str, stream: BinaryIO, size: int) -> wire.Published:
+    def publish(
+        self, name: str, version: str, stream: BinaryIO, size: int, allowed_secrets: Iterable[Place] = ()
+    ) -> wire.Published:
         """Send a canonical archive. The same tree again is a success with `created` False; another tree is `Conflict`."""
-        url = self.url + wire.publish_path(quote(name), quote(version))
+        url = self.url + wire.publish_path(quote(name), quote(version)) + _allowing(allowed_secrets)
         return self._parse(wire.Published, self._transport.put(url, stream, size, self._token, wire.ARCHIVE_TYPE), url)
 
-    def publish_file(self, name: str, version: str, filename: str, stream: BinaryIO, size: int) -> wire.Published:
+    def publish_file(
+        self,
+        name: str,
+        version: str,
+        filename: str,
+        stream: BinaryIO,
+        size: int,
+        allowed_secrets: Iterable[Place] = (),
+    ) -> wire.Published:
         """Send a wheel or an sdist. The same bytes again are a success with `created` False; others of this name are `Conflict`."""
         url = self.url + wire.file_publish_path(quote(name), quote(version), quote(filename))
+        url += _allowing(allowed_secrets)
         return self._parse(wire.Published, self._transport.put(url, stream, size, self._token, wire.FILE_TYPE), url)
 
     def yank(self, name: str, version: str, reason: str) -> wire.Yanked:
@@ -153,3 +165,8 @@ class IndexClient:
             url = urljoin(url, page.next)
             if not page.next or origin_of(url) != origin_of(self.url):
                 return
+
+
+def _allowing(places: Iterable[Place]) -> str:
+    query = urlencode([("allow_secret", f"{file}:{line}") for file, line in sorted(places)])
+    return f"?{query}" if query else ""

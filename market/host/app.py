@@ -29,6 +29,7 @@ from market.host.sessions import Sessions, monotonic_seconds
 from market.host.settings import parse_settings
 from market.host.skills_api import skill_routes
 from market.installer.guard import own_installing
+from market.news_log import own_news
 from market.plugins import load_plugins
 from market.registry.environment import EnvironmentPacks
 from market.registry.first_load import load_first
@@ -81,7 +82,8 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
     audit = AuditLog(home.audit)
     pool = SupervisorPool(settings.execution_threads)
     workers = follow_registry(registry, processes=settings.worker_processes, idle_seconds=settings.worker_idle_seconds)
-    plugins = load_plugins({**own_running(pool, workers), **own_installing()}, disabled=load_disabled(home.plugins))
+    own = {**own_running(pool, workers), **own_installing(), **own_news()}
+    plugins = load_plugins(own, disabled=load_disabled(home.plugins))
     executors = plugins.register_executors(os.environ)
     accounts, sessions = Accounts(home.host_tokens), Sessions(monotonic_seconds)
     sessions.offer_login(accounts.ensure_admin(home.host_admin_token), settings.login_hash)

@@ -14,6 +14,7 @@ from market.installer.commit import commit
 from market.installer.plan import Action
 from market.installer.steps import fold_changes
 from market.model import Role
+from market.own_scan import own_scan
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class OwnInstalling:
 
 def own_installing() -> dict[str, object]:
     """Return Market's own implementations by name, for `load_plugins`."""
-    return {"market-installing": OwnInstalling()}
+    return {"market-installing": OwnInstalling(), **own_scan()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What an author should know before giving a pack away: forgotten secrets, and what will disappoint its users.
+"""What an author should know before giving a pack away: what is suspicious in it, and what will disappoint its users.
 
 Loaders don't ask this: a pack that `market.pack.inspect` takes works; here is how well. Nothing is repeated that it says already.
 """
@@ -11,11 +11,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from market.model import Kind
+from market.pack.dangers import find_dangers_in
 from market.pack.entry import FIRST_BYTES, resolve_entry
 from market.pack.guide_fields import find_movable, join_listed
 from market.pack.import_names import find_junk
 from market.pack.rules import make_problem
-from market.pack.secrets import MAX_SCANNED_BYTES, find_secrets
+from market.pack.secrets import MAX_SCANNED_BYTES
 from market.pack.text import parse_text, read_manifest
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _review_content(source: Source, file: SourceFile, is_entry: bool) -> Iterato
         return
     with source.open(file.path) as stream:
         data = stream.read(MAX_SCANNED_BYTES)
-    yield from find_secrets(data, file.path)
+    yield from find_dangers_in(data, file.path)
     line = data[:FIRST_BYTES].partition(b"\n")[0]
     if line.startswith(b"#!") and line.endswith(b"\r") and not is_entry:  # of an entry `market.pack.entry` says it
         yield make_problem("script-line-ends", f"{file.path}: line 1 ends in CRLF", file.path, (1, len(line)))

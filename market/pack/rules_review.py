@@ -9,6 +9,13 @@ Row = tuple[str, str, str, str]
 REVIEW_RULES: tuple[Row, ...] = (
     ("secret", "refusal",
      "whoever gets the pack gets the secret", "revoke it, take it out, or allow this place with --allow-secret PATH:LINE"),
+    ("hidden-text", "refusal",
+     "a model reads what no reviewer sees, and may do what it says", "delete these characters, and write what is meant in plain sight"),
+    ("text-reordered", "warning",
+     "what is shown isn't what is read, so a reviewer can be deceived (CVE-2021-42574)", "delete the control characters"),
+    ("download-run", "warning",
+     "what is run is whatever stands there on that day, and nobody has reviewed it",
+     "pin a version and check its digest, or name the tool under needs"),
     ("description-when", "warning",
      "models choose a skill by its description: what it does, and when to use it", "add a sentence such as 'Use when ...'"),
     ("guide-field-unknown", "warning",

@@ -9,17 +9,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from market.errors import InvalidInput
 from market.pack.rules import make_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from market.errors import Problem
 
+SECRET_RULE = "secret"
 MAX_SCANNED_BYTES = 16 << 20  # of one file
 MAX_SECRETS_TOLD = 20  # of one file
 MIN_DISTINCT = 10  # characters in a value: a made-up one repeats itself
 SHOWN_CHARACTERS = 4
+
+Place = tuple[str, int]
+"""A file and a line in it."""
 
 _PLACEHOLDER = re.compile(
     rb"example|sample|placeholder|dummy|fake|your|redacted|test|xxx|\.\.\.|123456|abcdef", re.IGNORECASE
@@ -77,6 +82,22 @@ def find_secrets(data: bytes, file: str) -> Iterator[Problem]:
                 yield _problem(shape, match, data, file)
 
 
+def parse_places(places: Iterable[str]) -> frozenset[Place]:
+    """Return the places at which what looks like a secret is allowed, from `PATH:LINE`; raises `InvalidInput` for anything else."""
+    allowed = set()
+    for place in places:
+        file, _, line = place.rpartition(":")
+        if not file or not line.isdecimal():
+            raise InvalidInput(f"{place!r} is not a place", hint="write it as check does: PATH:LINE")
+        allowed.add((file, int(line)))
+    return frozenset(allowed)
+
+
+def without_allowed(problems: Iterable[Problem], allowed: frozenset[Place]) -> tuple[Problem, ...]:
+    """Return the problems but for the secrets that were allowed."""
+    return tuple(one for one in problems if one.rule != SECRET_RULE or (one.file, one.line) not in allowed)
+
+
 def _is_made_up(secret: bytes) -> bool:
     return len(set(secret)) < MIN_DISTINCT or bool(_PLACEHOLDER.search(secret))
 
@@ -93,5 +114,5 @@ def _problem(shape: TokenShape, match: re.Match[bytes], data: bytes, file: str) 
     place = (line, len(before.decode("utf-8", "replace")) + 1)
     text = f"{shape.name}: {shown} ({len(match['secret'])} characters)"
     return make_problem(
-        "secret", text, file, place, fix=f"revoke it and take it out, or allow it with --allow-secret {file}:{line}"
+        SECRET_RULE, text, file, place, fix=f"revoke it and take it out, or allow it with --allow-secret {file}:{line}"
     )

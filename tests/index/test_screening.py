@@ -12,9 +12,10 @@ from market.hookspecs import hookimpl
 from market.names import PackName
 from market.trust.decision import Decision, deny
 from tests.factories import RUN_SCRIPT, a_skill_json, a_source
-from tests.index.builders import START, AnIndex, a_described_source, an_index
+from tests.index.builders import START, AnIndex, a_described_source, an_index, archive
 from tests.index.uploads import upload
 from tests.index.wheels import a_wheel, an_sdist
+from tests.pack.test_secrets import TOKENS
 from tests.plugged import an_entry
 
 if TYPE_CHECKING:
@@ -112,6 +113,22 @@ def test_a_scan_that_crashes_stops_the_release(watched: AnIndex, watcher: Watche
     watcher.crash = True
     answer = watched.publish()
     assert (answer.status, answer.json["problems"][0]["rule"]) == (422, "watcher:crashed")
+
+
+SECRET = {"notes.md": b"first\n" + TOKENS["ghp_"].encode()}
+
+
+def test_a_secret_stops_a_release_on_every_road_unless_its_place_is_allowed(tmp_path: Path) -> None:
+    source = a_source({"skill.json": a_skill_json(), "run.sh": RUN_SCRIPT, **SECRET})
+    with an_index(tmp_path / "data") as index:
+        answer = index.publish(source)
+        assert (answer.status, [(one["rule"], one["file"], one["line"]) for one in answer.json["problems"]]) == (422, [("secret", "notes.md", 2)])
+        assert index.ask("PUT", "/v1/packs/echo-args/1.0.0?allow_secret=notes.md:1", token=index.token, body=archive(source)).status == 422
+        assert index.ask("PUT", "/v1/packs/echo-args/1.0.0?allow_secret=notes.md", token=index.token, body=archive(source)).status == 422
+        answer = index.ask("PUT", "/v1/packs/echo-args/1.0.0?allow_secret=notes.md:2", token=index.token, body=archive(source))
+        assert (answer.status, answer.json["findings"]) == (201, [])
+        wheel = a_wheel(extra={"text_tools/notes.md": SECRET["notes.md"]})
+        assert upload(index, wheel, "text_tools-1.0.0-py3-none-any.whl").status == 422
 
 
 def test_a_scanner_that_came_later_stops_no_repetition(watched: AnIndex, watcher: Watcher) -> None:

@@ -87,9 +87,11 @@ PLACES = (
     ("yaml-syntax", "SKILL.md", 3, 14),
     ("yaml-tag", "SKILL.md", 4, 9),
     ("description-when", "SKILL.md", 3, 14),
+    ("download-run", "SKILL.md", 8, 6),
     ("file-named-absent", "SKILL.md", 8, 6),
     ("guide-body-long", "SKILL.md", 0, 0),
     ("guide-field-list", "SKILL.md", 4, 1),
+    ("hidden-text", "SKILL.md", 8, 38),
     ("junk-file", "notes.md~", 0, 0),
     ("guide-field-unknown", "SKILL.md", 4, 1),
     (
@@ -99,6 +101,7 @@ PLACES = (
         0,
     ),
     ("script-line-ends", "scripts/count.sh", 1, 10),
+    ("text-reordered", "SKILL.md", 8, 19),
 )
 
 # Rules whose breach a folder can't hold everywhere (names), or that need a caller, a large file or a secret: tested in

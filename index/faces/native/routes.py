@@ -17,6 +17,7 @@ from index.yank import unyank, yank
 from market.client.wire import DOCUMENT_TYPE, PackList, WhoAmI, packs_path, search_path, whoami_path
 from market.errors import InvalidInput, Unauthenticated
 from market.names import parse_pack_name, parse_version
+from market.pack.secrets import parse_places
 from market.pack.zip_format import MAX_ARCHIVE_BYTES
 from market.web.bodies import receive_body, receive_bytes
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from index.commit import Deed
     from index.parts import Parts
     from market.names import PackName, Version
+    from market.pack.secrets import Place
 
 
 class NativeRoutes:
@@ -87,7 +89,8 @@ class NativeRoutes:
             request.scope, request.receive, parts.blobs.incoming, limit_bytes=MAX_ARCHIVE_BYTES
         ) as body:
             upload = Upload(name, version, body.stream, body.path, body.size)
-            published = await parts.lanes.write(accept, parts.database, parts.blobs, upload, parts.deed(account))
+            deed = parts.deed(account, _allowed_secrets(request))
+            published = await parts.lanes.write(accept, parts.database, parts.blobs, upload, deed)
         return _answer(published, 201 if published.created else 200)
 
     async def publish_file(self, request: Request) -> Response:
@@ -98,7 +101,8 @@ class NativeRoutes:
         async with receive_body(
             request.scope, request.receive, parts.blobs.incoming, limit_bytes=MAX_ARCHIVE_BYTES
         ) as body:
-            sent, deed = SentFile(filename, body.stream, body.path, body.size, body.digest), parts.deed(account)
+            sent = SentFile(filename, body.stream, body.path, body.size, body.digest)
+            deed = parts.deed(account, _allowed_secrets(request))
             published = await parts.lanes.write(
                 accept_file, parts.database, parts.blobs, sent, Claims(name, version), deed
             )
@@ -138,6 +142,10 @@ def _dump_listing(listing: Listing, address: str, query: dict[str, str]) -> Pack
     # Relative to this list, so that it stays right behind a proxy's prefix.
     following = f"{address}?{urlencode({**query, 'cursor': listing.cursor})}" if listing.cursor else ""
     return PackList(listing.items, listing.total, following, listing.packs, listing.near)
+
+
+def _allowed_secrets(request: Request) -> frozenset[Place]:
+    return parse_places(request.query_params.getlist("allow_secret"))
 
 
 def _answer(value: object, status: int = 200) -> Response:

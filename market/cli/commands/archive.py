@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.allowed_secrets import allow_secret_option, parse_allowed
+from market.cli.allowed_secrets import allow_secret_option
 from market.cli.building import Draft, build_folder, review_draft, warning_lines
 from market.cli.command import command, dry_run_option, given_options
 from market.cli.given import parse_given
@@ -19,6 +19,7 @@ from market.cli.targets import existing_path
 from market.cli.text import count_text, size_text
 from market.errors import InvalidInput
 from market.pack.inspect import Given
+from market.pack.secrets import parse_places
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -65,7 +66,7 @@ def archive(
       market archive ./my-pack --list
       market archive --from Downloads/my-pack.tgz -o my-pack.zip
     """
-    allowed, dry_run = parse_allowed(allow_secret), dry_run or list_only
+    allowed, dry_run = parse_places(allow_secret), dry_run or list_only
     with _open(market, target, source, parse_given(name, version), roots) as opened:
         draft = opened if list_only else review_draft(opened, allowed)
         path = Path(file or f"{draft.pack.name}{f'-{draft.pack.version}' if draft.pack.version else ''}.zip")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.allowed_secrets import allow_secret_option, drop_allowed, parse_allowed
+from market.cli.allowed_secrets import allow_secret_option, drop_allowed
 from market.cli.check_text import check_document, check_lines, explain_lines
 from market.cli.checking import check_path
 from market.cli.command import command, given_options
@@ -18,6 +18,7 @@ from market.cli.targets import existing_path
 from market.cli.wheel_proof import prove_code
 from market.errors import InvalidInput
 from market.installer.dependencies import make_dependency_terms
+from market.pack.secrets import parse_places
 
 if TYPE_CHECKING:
     from market.cli.market import Market
@@ -65,7 +66,7 @@ def check(
     """
     if dry_run and not (fix or fix_line_ends):
         raise InvalidInput("--dry-run needs --fix or --fix-line-ends", hint="check alone changes nothing")
-    given, allowed = parse_given(name, version), parse_allowed(allow_secret)
+    given, allowed = parse_given(name, version), parse_places(allow_secret)
     targets = [existing_path(path) for path in paths]
     fixed = {
         path: fix_folder(path, given, front_matter=fix, line_ends=fix_line_ends, dry_run=dry_run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.allowed_secrets import allow_secret_option, parse_allowed
+from market.cli.allowed_secrets import allow_secret_option
 from market.cli.building import build_folder, check_publishable, review_draft, warning_lines
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.distributions import is_distribution, open_distribution, publish_distribution
@@ -17,6 +17,7 @@ from market.cli.plugged import sent_finding_lines
 from market.cli.publishing import AUTO, choose_version, publish_draft
 from market.cli.targets import existing_path
 from market.errors import InvalidInput
+from market.pack.secrets import parse_places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +60,7 @@ def publish(
     """
     files, folders = _sort(paths, is_named=bool(name), is_given=bool(name or version))
     auto = version == AUTO
-    given, allowed = parse_given(name, "" if auto else version), parse_allowed(allow_secret)
+    given, allowed = parse_given(name, "" if auto else version), parse_places(allow_secret)
     client = open_index(market, market.settings.index(index, token))
     with ExitStack() as stack:
         distributions = [stack.enter_context(open_distribution(path, allowed)) for path in files]

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from market.cli.allowed_secrets import allow_secret_option, parse_allowed, review_source
+from market.cli.allowed_secrets import allow_secret_option, review_source
 from market.cli.command import command, dry_run_option, given_options, index_options
 from market.cli.given import parse_given
 from market.cli.network import open_host, open_index
 from market.cli.sending import open_sendable, send_to_host, send_to_index
 from market.cli.targets import existing_path, split_host
 from market.errors import InvalidInput
+from market.pack.secrets import parse_places
 
 if TYPE_CHECKING:
     from market.cli.market import Market
@@ -70,9 +71,10 @@ def upload(
         )
     with open_sendable(path, parse_given(name, version)) as (verified, archive):
         if url is None:
-            review_source(verified.source, verified.pack, str(path), parse_allowed(allow_secret))
+            allowed = parse_places(allow_secret)
+            review_source(verified.source, verified.pack, str(path), allowed)
             archive.stream.seek(0)
             client = open_index(market, market.settings.index(index, token))
-            send_to_index(output, client, verified, archive, dry_run)
+            send_to_index(output, client, verified, archive, allowed, dry_run=dry_run)
         else:
             send_to_host(output, open_host(market, url, host_token), verified, archive, dry_run)
