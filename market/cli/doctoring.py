@@ -32,6 +32,7 @@ _FIXES = {
     State.HELD: "`market verify --accept {pack}` takes its edits for good; or install it again with --force",
     State.SHADOWED: "call it as {pack}:KEY; or uninstall or disable what has its name",
     State.INELIGIBLE: "give this machine what it needs; `market why {pack}` shows the pack",
+    State.INVALID: "correct the pack, or go back with `market rollback {pack}`; `market host reload` tries it again",
     State.DISABLED: "nothing, if that is wanted; else `market enable {pack}`",
 }
 

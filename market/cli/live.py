@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from market.cli.market import Market
     from market.installer.root import Root
 
+# Written out: the registry's own values aren't loaded for this.
+RUNNABLE_STATES = frozenset({"live", "unmanaged", "edited", "shadowed"})
 NORMAL_STATES = frozenset({"live"})
 
 
@@ -53,7 +55,8 @@ class Shown:
             return [
                 f"the host at {self.url} does not {word} after {self.standing.milliseconds / 1000:.0f} s; its log says why"
             ]
-        word = "live" if self.version else "gone"
+        is_live = not self.standing.skills or any(skill.state in RUNNABLE_STATES for skill in self.standing.skills)
+        word = ("live" if is_live else "seen") if self.version else "gone"
         odd = [
             f"  {skill.key} is {skill.state}{_reason(skill.problems)}"
             for skill in self.standing.skills

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from market.model import Kind
+from market.model import Kind, State
 from market.registry.reconcile import Event, EventKind
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def _format_event(event: Event) -> Line | None:
         return logging.INFO, duplicate_line(event.name, event.path)
     if event.kind is EventKind.CLASS_MISSING:
         return logging.WARNING, class_missing_line(event.name, event.path)
+    if event.skill is not None and event.skill.state is State.INVALID and event.kind is EventKind.REGISTERED:
+        return logging.WARNING, build_line(event.name, "; ".join(problem.text for problem in event.skill.problems))
     if event.kind is EventKind.REGISTERED and event.skill is not None and event.skill.skill.kind is not Kind.GUIDE:
         return logging.INFO, registered_line(event.name, event.path)
     return None

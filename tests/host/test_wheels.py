@@ -72,6 +72,35 @@ def test_the_command_line_installs_a_wheel_and_the_host_has_it(tmp_path: Path, h
     assert host.execute("echo_py", {}).status_code == 403, "the gate asks for the class as for a command"
 
 
+def test_an_upgrade_whose_code_is_broken_says_so_everywhere_and_a_rollback_heals_it(tmp_path: Path, host: HostUnderTest) -> None:
+    def put(wheel: bytes, version: str) -> str:
+        return host.market("install", str(write_wheel(tmp_path, wheel, version=version)), "--root", str(host.root))
+
+    put(a_code_wheel(), "1.0.0")
+    assert version_called(host) == "1.0.0"
+    said = put(a_code_wheel("raise RuntimeError('broken build')\n", version="1.1.0"), "1.1.0")
+    assert "demo-pack 1.1.0 seen in" in said
+    assert "echo_py is invalid: its code can't be used" in said
+    assert "RuntimeError: broken build" in said
+    (row,) = host.get("/v1/skills?state=all")["items"]
+    assert (row["state"], row["version"], [one["rule"] for one in row["problems"]]) == ("invalid", "1.1.0", ["code-fails"])
+    assert any('build "echo_py": its code can\'t be used' in line for line in host.log_messages)
+    assert host.execute("echo_py", {}).status_code == 422
+    assert "live in" in host.market("rollback", "demo-pack", "--root", str(host.root))
+    assert version_called(host) == "1.0.0"
+
+
+def test_a_reload_gives_code_that_failed_another_try(tmp_path: Path, host: HostUnderTest) -> None:
+    there = tmp_path / "there"
+    code = f"import os\nif not os.path.exists({str(there)!r}):\n    raise OSError('no library')\ndef echo_py():\n    return 1\n"
+    host.market("install", str(write_wheel(tmp_path, a_code_wheel(code))), "--root", str(host.root))
+    assert host.execute("echo_py", {}).json()["kind"] == "failed"
+    wait_until(lambda: host.get("/v1/skills?state=all")["items"][0]["state"] == "invalid")
+    there.touch()
+    host.market("host", "reload")
+    assert host.execute("echo_py", {}).json()["result"] == 1
+
+
 def test_a_wheel_that_cheats_is_refused_by_its_rule_and_nothing_is_there(tmp_path: Path, host: HostUnderTest) -> None:
     answer = host.ask("PUT", "/v1/marketplace/upload", data=a_code_wheel(more={"evil.pth": "import os"}))
     assert answer.status_code == 422

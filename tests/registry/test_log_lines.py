@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
+from market.model import State
+from market.registry.findings import code_fails
 from market.registry.log_lines import duplicate_line, escape_cause, format_events, parse_line
 from market.registry.reconcile import reconcile
 from market.registry.snapshot import Snapshot
@@ -38,6 +41,12 @@ def test_a18_parse() -> None:
 def test_a18_build() -> None:
     unit = a_unit("a", dropped=(Dropped("/first/a/skill.json", "echo", "no entry"),))
     assert lines(unit) == [(logging.WARNING, 'skill loader: build "echo": no entry')]
+
+
+def test_a_skill_whose_code_fails_is_not_said_to_be_registered() -> None:
+    unit = a_unit("a", a_command("echo"), state=State.INVALID)
+    broken = replace(unit, skills=(replace(unit.skills[0], problems=(code_fails("it exited with code 3"),)),))
+    assert lines(broken) == [(logging.WARNING, 'skill loader: build "echo": its code can\'t be used: it exited with code 3')]
 
 
 def test_a14_wording_of_an_escape() -> None:
