@@ -23,25 +23,45 @@ dependencies = ["pluggy>=1.5"]
 [project.entry-points."market.skills"]
 {name} = "{package}.plugin"
 
+[dependency-groups]
+dev = ["mypy>=1.14", "pytest>=8.3", "ruff>=0.9"]
+
 [tool.hatch.build.targets.wheel]
 packages = ["src/{package}"]
 
 [tool.pytest.ini_options]
 pythonpath = ["src"]
 testpaths = ["tests"]
+
+[tool.mypy]
+strict = true
+files = ["src", "tests"]
+mypy_path = "src"
+explicit_package_bases = true
+"""
+
+_IGNORED = """.venv/
+__pycache__/
+.*_cache/
+dist/
 """
 
 _README = """# {name}
 
-Skills for Market, as a Python package.
+Skills for Market, as a Python package. Each folder with a skill.json or a SKILL.md in `src/{package}` is a skill; `plugin.py` names
+these folders.
 
-    python -m pytest                # the project's own tests
+Market and uv come with `pip install 'skill-market[plugins]'`, in an environment that isn't this project's. Then, here:
+
+    uv run pytest                   # makes .venv with the group "dev" of pyproject.toml, and runs the tests
+    uv run ruff check
+    uv run mypy
     uv build --wheel                # dist/{package}-0.1.0-py3-none-any.whl
     market check dist/*.whl         # starts the code and compares it with what the files declare
     market install dist/*.whl
     market run greet --args '{{"name": "Ada"}}'
 
-Each folder with a skill.json or a SKILL.md in `src/{package}` is a skill. `plugin.py` names these folders.
+Without uv: `pip install --editable . --group dev` (pip 25.1 or newer) in an environment of the project's own, then `pytest`.
 """
 
 _PLUGIN = '''"""What this package adds to Market. The skills themselves are declared by the files in their folders."""
@@ -101,8 +121,8 @@ TOP = Path({package}.__file__).parent
 
 
 def test_every_folder_with_a_skill_is_named() -> None:
-    folders = {{str(path.parent.relative_to(TOP)) for name in ("skill.json", "SKILL.md") for path in TOP.rglob(name)}}
-    assert set(market_skills()) == folders
+    manifests = [*TOP.rglob("skill.json"), *TOP.rglob("SKILL.md")]
+    assert set(market_skills()) == {{str(path.parent.relative_to(TOP)) for path in manifests}}
 
 
 def test_every_entry_is_a_function() -> None:
@@ -132,6 +152,7 @@ def new_plugin(name: str) -> dict[str, tuple[bytes, bool]]:
         )
     texts = {
         "pyproject.toml": _PYPROJECT,
+        ".gitignore": _IGNORED,
         "README.md": _README,
         f"src/{package}/__init__.py": f'"""Skills of {pack_name}."""\n',
         f"src/{package}/plugin.py": _PLUGIN,

@@ -50,9 +50,13 @@ def new_pack(market: Market, output: Output, name: str, kind: TemplateKind, dry_
     if not dry_run:
         _save_files(folder, files)
     lines = [f"{'would make' if dry_run else 'made'} {folder} ({kind})", *(f"  {path}" for path in files)]
+    # A plugin is checked as the wheel that is built of it, so its own tests come first.
+    following = (
+        f"cd {folder} && uv run pytest (README.md says the rest)" if kind == "plugin" else f"market check ./{folder}"
+    )
     output.done(
         {"path": str(folder.absolute()), "kind": kind, "files": list(files), "dry_run": dry_run},
-        [*lines, "next: see its README.md" if kind == "plugin" else f"next: market check ./{folder}"],
+        [*lines, f"next: {following}"],
     )
 
 
