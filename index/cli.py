@@ -153,6 +153,8 @@ def _create_command(
             connection, parse_publisher_name(publisher), now, scopes=chosen, label=label, expires_at=expires_at
         )
     _show({"token": token.secret, **asdict(token.summary)}, token.secret, as_json)
+    if not as_json:
+        click.echo(f"the token of {token.summary.publisher}; it isn't shown again", err=True)
 
 
 @_token_group.command("list")

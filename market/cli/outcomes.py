@@ -39,6 +39,13 @@ def report_outcome(output: Output, key: str, outcome: Outcome, where: str, *, hi
     return OK if outcome.kind is OutcomeKind.OK else SKILL_FAILED
 
 
+def refusal_hint(kind: OutcomeKind, key: str, schema: Mapping[str, object] | None) -> str:
+    """Return what to do about a call that was refused though the skill's state is in nobody's way."""
+    if kind is OutcomeKind.DENIED:
+        return "the arguments aren't the reason; `market audit` has the attempt"
+    return call_hint(key, schema)
+
+
 def call_hint(key: str, schema: Mapping[str, object] | None) -> str:
     """Return what a call that didn't start should have looked like. Without a schema the skill is a guide."""
     if schema is None:

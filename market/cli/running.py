@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from market.cli.operator import local_operator
-from market.cli.outcomes import call_hint, report_outcome
+from market.cli.outcomes import refusal_hint, report_outcome
 from market.cli.plugged import open_plugins
 from market.cli.roots import chosen_roots
 from market.cli.targets import existing_path, folder_hint, is_path
@@ -16,6 +16,7 @@ from market.disk.home import make_private_directory
 from market.errors import InvalidInput, NotFound
 from market.model import Call, OutcomeKind
 from market.registry.links import LinkedFolders, read_link_targets
+from market.registry.live import SOURCE_PACK
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 from market.run.audit import AuditLog
@@ -72,13 +73,19 @@ def run_here(market: Market, output: Output, target: str, params: object, *, roo
             outcome = bench.call(key, params)
         if outcome.kind is OutcomeKind.UNKNOWN:
             raise _unknown(bench, target)
-        return report_outcome(output, key, outcome, WHERE, hint=_hint(found))
+        return report_outcome(output, key, outcome, WHERE, hint=_hint(found, outcome.kind))
 
 
-def _hint(found: LiveSkill | None) -> str:
-    if found is None or not found.is_runnable:
-        return "`market list` shows the installed packs, `market check` what is wrong with one"
-    return call_hint(found.key, found.skill.command.schema if found.skill.command else None)
+def _hint(found: LiveSkill | None, kind: OutcomeKind) -> str:
+    if found is None:
+        return ""
+    if not found.is_runnable:
+        return (
+            f"`market why {found.pack}` says more"
+            if found.source == SOURCE_PACK
+            else f"`market check {found.unit}` shows everything"
+        )
+    return refusal_hint(kind, found.key, found.skill.command.schema if found.skill.command else None)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from market.host.marketplace_api import marketplace_routes
 from market.host.pages import page_routes
 from market.host.parts import CHANGE_THREADS, DISK_THREADS, HostParts
 from market.host.prompt_api import prompt_routes
+from market.host.reload import registered_text
 from market.host.sessions import Sessions, monotonic_seconds
 from market.host.settings import parse_settings
 from market.host.skills_api import skill_routes
@@ -162,7 +163,8 @@ def _start(parts: HostParts, watch: Watch, pool: SupervisorPool) -> None:
 
 def _load_and_watch(parts: HostParts, watch: Watch) -> None:
     count = load_first(parts.registry)
-    _log.info("%d skills are registered from %d roots", count, len(parts.registry.roots))
+    roots = len(parts.registry.roots)
+    _log.info("%s from %d root%s", registered_text(count), roots, "" if roots == 1 else "s")
     watch.start()
     watch.wait_until_watching(WATCH_SETUP_SECONDS)
 

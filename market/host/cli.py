@@ -12,7 +12,7 @@ import click
 
 from market.disk.home import Home, load_home, make_private_directory
 from market.host.accounts import Accounts
-from market.host.reload import reload_host
+from market.host.reload import registered_text, reload_host
 from market.host.running import announce
 from market.host.sessions import hash_secret, new_secret
 from market.host.settings import HostSettings, dump_settings, load_host_settings
@@ -109,7 +109,7 @@ def _ready_text(values: dict[str, Any]) -> str:
 def reload_command(url: str, as_json: bool) -> None:
     """Have a running host look again: at every file of its roots, and for plugin packs in its own environment."""
     values = reload_host(load_home(os.environ), os.environ, url)
-    text = f"{values['skills']} skills are registered at {values['url']} (looked for {values['duration_ms']:.0f} ms)"
+    text = f"{registered_text(values['skills'])} at {values['url']} (looked for {values['duration_ms']:.0f} ms)"
     click.echo(json.dumps(values) if as_json else text)
 
 
@@ -137,8 +137,12 @@ def create_command(role: str, name: str, as_json: bool) -> None:
         "prefix": account.prefix,
         "user_id": account.user_id,
     }
-    text = f"{token}\nthe token of {account.name!r} with the role {account.role}; it isn't shown again"
-    click.echo(json.dumps(values) if as_json else text)
+    if as_json:
+        click.echo(json.dumps(values))
+        return
+    # The token alone on stdout, so that `TOKEN=$(...)` holds nothing else.
+    click.echo(token)
+    click.echo(f"the token of {account.name!r} with the role {account.role}; it isn't shown again", err=True)
 
 
 @token_group.command("list")

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from market.disk.home import Home
 
 
+def registered_text(skills: int) -> str:
+    """Return how many skills are registered, as a clause.
+
+    >>> registered_text(1)
+    '1 skill is registered'
+    """
+    return "1 skill is registered" if skills == 1 else f"{skills} skills are registered"
+
+
 def reload_host(home: Home, environ: Mapping[str, str], url: str = "") -> dict[str, Any]:
     """Have the host at a URL, or the one that runs for this user, look again; return its answer with its URL."""
     settings = load_settings(home.config, home.credentials, environ)

@@ -44,20 +44,20 @@ def held(files: Sequence[str]) -> Problem:
     return Problem(
         "tree-held",
         Severity.WARNING,
-        f"held, because recorded files were changed: {_shown(files)}",
+        f"files were changed since it was installed: {_shown(files)}",
         reason="what it does may not be what was reviewed and approved",
         fix="reinstall the pack, or accept the edit with `market verify --accept`",
     )
 
 
-def disabled() -> Problem:
+def disabled(name: str) -> Problem:
     """Say that somebody switched a skill off."""
     return Problem(
         "switched-off",
         Severity.WARNING,
-        "it is disabled in this root",
-        reason="somebody switched it off with `market disable`",
-        fix="switch it on with `market enable`",
+        "somebody switched it off in this root",
+        reason="it stays off, through upgrades too, until it is switched on",
+        fix=f"switch it on with `market enable {name}`",
     )
 
 

@@ -52,5 +52,5 @@ def judge(
         reasons = [held(doubtful), *reasons[:-1]]
     if is_disabled:
         state = State.DISABLED
-        reasons.insert(0, disabled())
+        reasons.insert(0, disabled(skill.name))
     return state, tuple(reasons)

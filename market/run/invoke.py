@@ -197,7 +197,7 @@ class Invoker:
 def _refuse_state(target: LiveSkill) -> Outcome | None:
     if target.is_runnable:
         return None
-    reasons = "; ".join(problem.text for problem in target.problems)
+    reasons = "; ".join(problem.text + (f" ({problem.fix})" if problem.fix else "") for problem in target.problems)
     kind = OutcomeKind.DENIED if target.state in (State.HELD, State.DISABLED) else OutcomeKind.INVALID
     return Outcome(kind, error=f"{target.key} is {target.state}" + (f": {reasons}" if reasons else ""))
 

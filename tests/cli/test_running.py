@@ -61,7 +61,9 @@ def test_a_mutating_skill_runs_for_the_operator_and_a_dangerous_one_does_not(she
     shell.pack("changes", skill_class="mutating")
     shell.pack("destroys", skill_class="dangerous")
     shell("run", "./changes")
-    assert shell("run", "./destroys", "--json", expect=6).error["code"] == "refused"
+    error = shell("run", "./destroys", "--json", expect=6).error
+    assert error["code"] == "refused"
+    assert "aren't the reason" in error["hint"], "a refusal isn't about arguments"
 
 
 def test_a_pack_with_several_skills_lists_them(shell: Shell) -> None:
@@ -161,3 +163,30 @@ def test_a_skill_is_run_in_a_host(shell: Shell) -> None:
         shell.environ["MARKET_HOST_URL"] = host.url
         assert shell("run", "echo", "--host").json == shell("run", "--host", "echo").json == {}
     assert host.asked[0].authorization == "Bearer skh_x"
+
+
+def test_a_skill_whose_state_is_in_the_way_says_it_once_with_what_helps(shell: Shell) -> None:
+    shell.pack(skill_class="mutating")
+    shell("install", "./my-pack")
+    (shell.root / "my-pack" / "run.sh").write_text("#!/bin/sh\necho 1\n")
+    said = shell("run", "my_pack", expect=6).err
+    assert "my_pack is held: files were changed since it was installed: run.sh (" in said and "`market verify --accept`" in said
+    assert "hint: `market why my-pack`" in said
+    shell("disable", "my_pack")
+    said = shell("run", "my_pack", expect=6).err
+    assert "my_pack is disabled: somebody switched it off in this root (switch it on with `market enable my_pack`)" in said
+
+
+def test_arguments_that_a_host_refuses_get_the_same_hint_as_here(shell: Shell) -> None:
+    skill = {"key": "echo", "name": "echo", "description": "", "class": "safe", "kind": "command", "pack": "echo", "version": "1", "schema": SCHEMA}
+    state = "live"
+
+    def answer(asked: Asked) -> Answer:
+        if asked.method == "GET":
+            return Answer(body=json.dumps({"items": [{**skill, "state": state}], "total": 1}).encode())
+        return Answer(422, b'{"code": "invalid-input", "detail": "it does not fit"}')
+
+    with serve(answer) as host:
+        assert "echo takes path (string, required)" in shell("run", "echo", "--host", host.url, expect=2).err
+        state = "invalid"
+        assert "takes" not in shell("run", "echo", "--host", host.url, expect=2).err

@@ -53,7 +53,9 @@ def test_life_of_a_token(tmp_path: Path) -> None:
 
 def test_created_token_is_alone_on_stdout(tmp_path: Path) -> None:
     run("init", "--data", str(tmp_path))
-    assert run("token", "create", "--data", str(tmp_path), "--publisher", "acme", "--scope", "read").output.count("\n") == 1
+    made = run("token", "create", "--data", str(tmp_path), "--publisher", "acme", "--scope", "read")
+    assert made.stdout.startswith("skm_") and made.stdout.count("\n") == 1
+    assert made.stderr == "the token of acme; it isn't shown again\n"
 
 
 def test_commands_on_no_index_say_so(tmp_path: Path) -> None:

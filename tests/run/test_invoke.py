@@ -143,9 +143,9 @@ def test_a_kind_that_nothing_runs_is_said(unit: Path) -> None:
 @pytest.mark.parametrize(("state", "kind"), [(State.HELD, OutcomeKind.DENIED), (State.DISABLED, OutcomeKind.DENIED), (State.INVALID, OutcomeKind.INVALID)])
 def test_a_skill_that_is_not_live_says_its_state_and_why(unit: Path, state: State, kind: OutcomeKind) -> None:
     executor = FakeExecutor()
-    skill = replace(a_live_skill(unit, state=state), problems=(Problem("edited", Severity.ERROR, "run.sh was changed"),))
+    skill = replace(a_live_skill(unit, state=state), problems=(Problem("edited", Severity.ERROR, "run.sh was changed", fix="reinstall the pack"),))
     outcome = an_invoker(skill, executor, FakeAudit()).invoke(a_call())
-    assert (outcome.kind, outcome.error, executor.calls) == (kind, f"tested is {state}: run.sh was changed", [])
+    assert (outcome.kind, outcome.error, executor.calls) == (kind, f"tested is {state}: run.sh was changed (reinstall the pack)", [])
 
 
 def test_an_error_of_the_executor_is_an_outcome(unit: Path) -> None:
