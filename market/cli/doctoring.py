@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from market.cli.market import Market
-    from market.cli.standing import HostLook, PackStanding
+    from market.cli.standing_row import HostLook, PackStanding
     from market.client.host_wire import SkillView
     from market.installer.root import Root
 

@@ -15,8 +15,9 @@ from market.cli.targets import existing_path, folder_hint, is_path
 from market.disk.home import make_private_directory
 from market.errors import InvalidInput, NotFound
 from market.model import Call, OutcomeKind
+from market.registry.environment import EnvironmentPacks
 from market.registry.links import LinkedFolders, read_link_targets
-from market.registry.live import SOURCE_PACK
+from market.registry.live import SOURCE_PACK, SOURCE_PLUGIN
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 from market.run.audit import AuditLog
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from market.model import Outcome
     from market.registry.live import LiveSkill
     from market.registry.snapshot import Snapshot
+    from market.registry.unit import Dropped
 
 ROAD = "cli"
 WHERE = "here"
@@ -64,7 +66,7 @@ def run_here(market: Market, output: Output, target: str, params: object, *, roo
     if folder is not None and not folder.is_dir():
         raise InvalidInput(f"{target} is not a folder", hint=f"install it first: `market install {target}`")
     loaded = (folder,) if folder else tuple(root.path for root in chosen_roots(market, roots))
-    with open_bench(market, loaded) as bench:
+    with open_bench(market, loaded, with_environment=not folder and not roots) as bench:
         key = _choose_in_folder(bench, skill) if folder else _choose(bench, target, skill)
         found = bench.snapshot.find(key)
         if found is not None:
@@ -89,11 +91,17 @@ def _hint(found: LiveSkill | None, kind: OutcomeKind) -> str:
 
 
 @contextmanager
-def open_bench(market: Market, roots: Sequence[Path]) -> Iterator[Bench]:
-    """Load the roots and make ready for calls; every call is audited in MARKET_HOME."""
+def open_bench(market: Market, roots: Sequence[Path], *, with_environment: bool = False) -> Iterator[Bench]:
+    """Load the roots, and the plugin packs of this Python's environment if they shall count, and make ready for calls.
+
+    Every call is audited in MARKET_HOME.
+    """
     make_private_directory(market.home.path)
     names, targets = tuple(map(str, roots)), read_link_targets(market.environ)
-    registry = Registry(names, Loader(link_targets=targets).load, LinkedFolders(names, targets).find)
+    linked, packs = LinkedFolders(names, targets), EnvironmentPacks(Loader(link_targets=targets).load)
+    registry = Registry(
+        names, packs.load, lambda: (*linked.find(), *packs.find()) if with_environment else linked.find()
+    )
     registry.load()
     audit = AuditLog(market.home.audit)
     try:
@@ -145,11 +153,15 @@ def _choose_one(skills: list[LiveSkill], what: str, name: str) -> str:
 def _unknown(bench: Bench, target: str) -> NotFound:
     """Return the error for a target that names nothing: what is spelled alike, and what didn't load."""
     skills = tuple(bench.snapshot.all_skills())
+    if lost := [row for row in bench.snapshot.dropped() if target in (row.name, f"{row.pack}:{row.name}", row.pack)]:
+        return _lost(lost, target)
     near = difflib.get_close_matches(
         target, sorted({one.key for one in skills} | {one.pack for one in skills}), n=3, cutoff=0.5
     )
     looked = f"looked in {', '.join(map(str, bench.roots)) or 'no root: none exists yet'}"
-    dropped = [f"{row.path} did not load: {row.cause}" for row in bench.snapshot.dropped()]
+    dropped = [
+        f"{row.path} did not load: {row.cause}" for row in bench.snapshot.dropped() if row.source != SOURCE_PLUGIN
+    ]
     hint = (
         f"did you mean {' or '.join(near)}?"
         if near
@@ -157,4 +169,17 @@ def _unknown(bench: Bench, target: str) -> NotFound:
     )
     return NotFound(
         f"there is no skill or pack {target!r}", why="; ".join([looked, *dropped]), hint=hint, details={"near": near}
+    )
+
+
+def _lost(rows: Sequence[Dropped], target: str) -> NotFound:
+    """Return the error for a target that stands there and didn't load: why, and in which pack."""
+    first = rows[0]
+    name = f"{first.pack} {first.version}".strip()
+    what = name if target == first.pack else f"{target} of {name}"
+    where = "in the environment of this Python" if first.source == SOURCE_PLUGIN else first.path
+    return NotFound(
+        f"{what} is there ({where}), and doesn't load",
+        why="; ".join(dict.fromkeys(row.cause for row in rows)),
+        hint="`market list` shows how every pack stands",
     )

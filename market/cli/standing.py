@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from market.cli.beside import beside_hosts, beside_program
+from market.cli.standing_row import HostLook, PackStanding, name_lost
 from market.client.running_hosts import load_running_hosts
 from market.errors import MarketError
-from market.installer.listing import Installed, list_directories
+from market.installer.listing import list_directories
 from market.installer.tree_state import TreeState
 from market.model import State
+from market.registry.environment import EnvironmentPacks
 from market.registry.links import read_link_targets
+from market.registry.live import SOURCE_PACK, SOURCE_PLUGIN, SOURCE_WORKSPACE
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 
@@ -21,63 +25,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from market.cli.market import Market
-    from market.client.host_wire import SkillView
-    from market.installer.receipt import Receipt
+    from market.installer.listing import Installed
     from market.installer.root import Root
+    from market.registry.unit import LoadedUnit
 
 BEHIND = "behind"
 # The first of these that holds for a pack is the word for it; what somebody must act on comes first.
 WEIGHTY_STATES = (State.HELD, State.INELIGIBLE, State.SHADOWED)
 
 
-@dataclass(frozen=True, slots=True)
-class HostLook:
-    """What one host said of one root: its skills by pack, or why it couldn't be asked."""
+def load_registry(
+    roots: Iterable[Root], link_targets: tuple[str, ...] = (), *, with_environment: bool = False
+) -> Registry:
+    """Load what stands in some roots, in their order, and after it the plugin packs of this Python's environment if they shall count.
 
-    url: str
-    root: str
-    skills: tuple[SkillView, ...] = ()
-    trouble: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PackStanding:
-    """One directory of a root. `skills` are keys with states, `host` the URL that said them, empty where the disk did.
-
-    `host_version` is the version that this host shows where it isn't the one on the disk: empty for none, None for the same.
+    What doesn't load is in the snapshot, so its log lines are dropped.
     """
-
-    root: Root
-    name: str
-    state: str
-    tree: TreeState
-    version: str = ""
-    receipt: Receipt | None = None
-    skills: tuple[tuple[str, str], ...] = ()
-    edited_files: tuple[str, ...] = ()
-    trouble: str = ""
-    host: str = ""
-    host_version: str | None = None
-
-    @property
-    def pack(self) -> str:
-        """The pack's name, also where this is the directory of one of its skills."""
-        return str(self.receipt.pack_name) if self.receipt else self.name
-
-
-def load_registry(roots: Iterable[Root], link_targets: tuple[str, ...] = ()) -> Registry:
-    """Load what stands in some roots, in their order. What doesn't load is in the snapshot, so its log lines are dropped."""
     logging.getLogger("market.registry").addHandler(logging.NullHandler())
-    registry = Registry((str(root.path) for root in roots), Loader(link_targets=link_targets).load)
+    packs = EnvironmentPacks(Loader(link_targets=link_targets).load)
+    registry = Registry((str(root.path) for root in roots), packs.load, packs.find if with_environment else tuple)
     registry.load()
     return registry
 
 
-def find_standings(market: Market, roots: Sequence[Root]) -> tuple[tuple[PackStanding, ...], tuple[HostLook, ...]]:
-    """Return every installed pack and every folder with skills, root by root, and what the hosts said."""
-    registry = load_registry(roots, read_link_targets(market.environ))
+def find_standings(
+    market: Market, roots: Sequence[Root], *, with_environment: bool = False
+) -> tuple[tuple[PackStanding, ...], tuple[HostLook, ...]]:
+    """Return every installed pack and every folder with skills, root by root, and what the hosts said.
+
+    With `with_environment` also the plugin packs that pip put beside this program or beside those hosts.
+    """
+    registry = load_registry(roots, read_link_targets(market.environ), with_environment=with_environment)
     looks = ask_hosts(market, roots)
     rows = [row for root in roots for row in _standings(registry, root, looks)]
+    if with_environment:
+        rows += [*beside_program(registry), *beside_hosts(registry, looks)]
     return tuple(rows), looks
 
 
@@ -90,11 +72,15 @@ def ask_hosts(market: Market, roots: Sequence[Root]) -> tuple[HostLook, ...]:
             continue
         try:
             # Only now: without a host there is no need for an HTTP library.
-            skills = importlib.import_module("market.cli.network").open_host(market, host.url).skills()
+            skills = importlib.import_module("market.cli.network").open_host(market, host.url).skills(state="all")
         except MarketError as error:
             looks += [HostLook(host.url, name, trouble=error.message) for name in served]
         else:
-            looks += [HostLook(host.url, name, tuple(one for one in skills if one.root == name)) for name in served]
+            live = [one for one in skills if not one.manifest]
+            plugins = tuple(one for one in skills if one.source == SOURCE_PLUGIN)
+            looks += [
+                HostLook(host.url, name, tuple(one for one in live if one.root == name), plugins) for name in served
+            ]
     return tuple(looks)
 
 
@@ -127,7 +113,7 @@ def _standings(registry: Registry, root: Root, looks: Sequence[HostLook]) -> lis
     rows = []
     for name in sorted({*installed, *(unit for unit, loaded in units.items() if loaded.skills or loaded.dropped)}):
         loaded = units.get(name)
-        row = _standing(root, name, installed.get(name), skills.get(name, []), bool(loaded and loaded.dropped))
+        row = _standing(root, name, installed.get(name), skills.get(name, []), loaded)
         version = row.version or (loaded.version if loaded else "")
         pack = loaded.pack if loaded else name
         rows.append(_as_hosted(row, pack, version, look))
@@ -135,16 +121,22 @@ def _standings(registry: Registry, root: Root, looks: Sequence[HostLook]) -> lis
 
 
 def _standing(
-    root: Root, name: str, installed: Installed | None, skills: list[tuple[str, str]], has_dropped: bool
+    root: Root, name: str, installed: Installed | None, skills: list[tuple[str, str]], loaded: LoadedUnit | None
 ) -> PackStanding:
     tree = installed.state if installed else TreeState.UNMANAGED
-    state = judge_pack(tree, [word for _, word in skills], has_dropped=has_dropped)
+    lost = name_lost(loaded)
+    state = judge_pack(tree, [word for _, word in skills], has_dropped=bool(lost))
+    row = PackStanding(root, name, state, tree, skills=tuple(skills), source=SOURCE_WORKSPACE, not_loaded=lost)
     if installed is None:
-        return PackStanding(root, name, state, tree, skills=tuple(skills))
+        return row
     receipt = installed.receipt
-    version = receipt.version.text if receipt else ""
-    return PackStanding(
-        root, name, state, tree, version, receipt, tuple(skills), installed.edited_files, installed.trouble
+    return replace(
+        row,
+        version=receipt.version.text if receipt else "",
+        receipt=receipt,
+        edited_files=installed.edited_files,
+        trouble=installed.trouble,
+        source=SOURCE_PACK,
     )
 
 

@@ -29,9 +29,10 @@ class HostClient:
         self._transport = transport
         self._token = token
 
-    def skills(self, pack: str = "") -> tuple[host_wire.SkillView, ...]:
-        """Return the host's skills in key order, or those of one pack."""
-        url = f"{self.url}{host_wire.skills_path()}?{urlencode({'limit': PAGE_SKILLS, **({'pack': pack} if pack else {})})}"
+    def skills(self, pack: str = "", state: str = "") -> tuple[host_wire.SkillView, ...]:
+        """Return the host's skills in key order, or those of one pack. The state `all` adds manifests that didn't load."""
+        query = {"limit": PAGE_SKILLS, **({"pack": pack} if pack else {}), **({"state": state} if state else {})}
+        url = f"{self.url}{host_wire.skills_path()}?{urlencode(query)}"
         found: list[host_wire.SkillView] = []
         for _ in range(MAX_LIST_PAGES):
             page = self._parse(host_wire.SkillList, _with_plain_names(self._transport.get_json(url, self._token)), url)

@@ -9,7 +9,10 @@ from urllib.parse import quote
 
 @dataclass(frozen=True, slots=True)
 class SkillView:
-    """One skill in the host's registry. `skill_class` is written as `class` in JSON; see `skill_from_json`."""
+    """One skill in the host's registry. `skill_class` is written as `class` in JSON; see `skill_from_json`.
+
+    `manifest` and `reason` are given where it is a manifest that didn't load.
+    """
 
     key: str
     name: str
@@ -24,7 +27,10 @@ class SkillView:
     schema: dict[str, Any] = field(default_factory=dict)
     root: str = ""
     folder: str = ""
+    source: str = ""
     shadowed_by: str = ""
+    manifest: str = ""
+    reason: str = ""
     problems: tuple[dict[str, Any], ...] = ()
 
 

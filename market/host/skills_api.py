@@ -105,8 +105,9 @@ def list_page(snapshot: Snapshot, query: Mapping[str, str]) -> dict[str, Any]:
     state, cursor = query.get("state", ""), query.get("cursor", "")
     if state and state != ALL_STATES and state not in set(State):
         raise InvalidInput(f"the state {state[:40]!r} isn't known", hint=f"one of all, {', '.join(State)}")
-    keys = _matching_keys(snapshot, query.get("pack", ""), query.get("category", ""), state)
-    dropped = [dump_dropped(row) for row in snapshot.dropped()] if state in (ALL_STATES, State.INVALID) else []
+    pack, category = query.get("pack", ""), query.get("category", "")
+    keys = _matching_keys(snapshot, pack, category, state)
+    dropped = _matching_dropped(snapshot, pack, category) if state in (ALL_STATES, State.INVALID) else []
     start = bisect.bisect_right(keys, cursor) if cursor else 0
     page = [dump_skill(snapshot.skills[key]) for key in keys[start : start + limit]]
     is_last = start + limit >= len(keys)
@@ -127,6 +128,11 @@ def _matching_keys(snapshot: Snapshot, pack: str, category: str, state: str) -> 
         if (not wanted or snapshot.skills[key].state == wanted)
         and (not category or snapshot.skills[key].skill.category == category)
     ]
+
+
+def _matching_dropped(snapshot: Snapshot, pack: str, category: str) -> list[dict[str, Any]]:
+    """Return rows for what didn't load. What isn't known of it, its category, matches no filter."""
+    return [] if category else [dump_dropped(row) for row in snapshot.dropped() if pack in ("", row.pack)]
 
 
 def _dump_result(outcome: Outcome) -> dict[str, Any]:

@@ -64,7 +64,12 @@ class EnvironmentPacks:
             name = loaded.pack
         skills = tuple(replace(one, pack=name, version=known[1], source=SOURCE_PLUGIN) for one in loaded.skills)
         return replace(
-            loaded, pack=name, version=known[1], skills=skills, dropped=tuple(_explain(loaded.dropped, name))
+            loaded,
+            pack=name,
+            version=known[1],
+            skills=skills,
+            dropped=tuple(_explain(loaded.dropped, name)),
+            source=SOURCE_PLUGIN,
         )
 
 
@@ -84,5 +89,5 @@ def _explain(dropped: Iterable[Dropped], pack: str) -> Iterable[Dropped]:
     """Say of python skills why they don't run here."""
     for row in dropped:
         is_python = any(problem.rule == PYTHON_RULE for problem in row.problems)
-        cause = f"its code is in the host's own environment; `market install {pack}` gives it a process of its own"
+        cause = f"its code is in Market's own environment; `market install {pack}` gives it a process of its own"
         yield replace(row, cause=cause) if is_python else row

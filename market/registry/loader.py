@@ -118,6 +118,7 @@ class Loader:
             dropped=tuple(dropped),
             problems=tuple(problem for problem in inspection.problems if id(problem) not in told),
             watched=_watched(tree, skills),
+            source=_source(tree),
         )
 
     def _inspect(self, tree: Tree) -> tuple[Inspection, dict[str, str]]:
@@ -164,7 +165,7 @@ class Loader:
             tree_digest=tree.digest,
             publisher=tree.receipt.publisher if tree.receipt else "",
             problems=(*reasons, *_problems_of(skill, inspection.problems)),
-            source=SOURCE_PACK if tree.standing.is_managed else SOURCE_WORKSPACE,
+            source=_source(tree),
         )
 
 
@@ -191,6 +192,10 @@ def _problems_of(skill: Skill, problems: tuple[Problem, ...]) -> tuple[Problem, 
     if skill.command:
         files.add(f"{skill.folder}/{skill.command.entry}".removeprefix("/").replace("/./", "/"))
     return tuple(problem for problem in problems if problem.file in files)
+
+
+def _source(tree: Tree) -> str:
+    return SOURCE_PACK if tree.standing.is_managed else SOURCE_WORKSPACE
 
 
 def _version(tree: Tree, pack: Pack | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -51,8 +51,13 @@ class Snapshot:
         return (self.skills[key] for key in self.keys)
 
     def dropped(self) -> tuple[Dropped, ...]:
-        """Return every manifest that didn't load, in the order of paths."""
-        return tuple(sorted((row for unit in self.units.values() for row in unit.dropped), key=lambda row: row.path))
+        """Return every manifest that didn't load, with what is known of its pack, in the order of paths."""
+        rows = (
+            replace(row, pack=unit.pack, version=unit.version, root=unit.unit.root, source=unit.source)
+            for unit in self.units.values()
+            for row in unit.dropped
+        )
+        return tuple(sorted(rows, key=lambda row: row.path))
 
 
 def plain_key(name: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from market.registry.live import SOURCE_WORKSPACE
+
 if TYPE_CHECKING:
     from market.errors import Problem
     from market.registry.live import LiveSkill
@@ -27,13 +29,20 @@ class UnitId:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A manifest that didn't load. `name` is empty where it couldn't be read; `is_duplicate`: its pack has the name already."""
+    """A manifest that didn't load. `name` is empty where it couldn't be read; `is_duplicate`: its pack has the name already.
+
+    `pack`, `version`, `root` and `source` are those of its unit: `Snapshot.dropped` fills them in.
+    """
 
     path: str
     name: str
     cause: str
     problems: tuple[Problem, ...] = ()
     is_duplicate: bool = False
+    pack: str = ""
+    version: str = ""
+    root: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +50,7 @@ class LoadedUnit:
     """One unit as it was read. The skills carry the state that they have if nobody shadows them.
 
     `signature` changes when any file's size, time, mode or inode does. `watched` holds the marks of the files that are
-    compared before each use: manifests and entries, by their path in the unit.
+    compared before each use: manifests and entries, by their path in the unit. `source` is one of `market.registry.live`.
     """
 
     unit: UnitId
@@ -55,3 +64,4 @@ class LoadedUnit:
     dropped: tuple[Dropped, ...] = ()
     problems: tuple[Problem, ...] = ()
     watched: tuple[tuple[str, StatMark], ...] = ()
+    source: str = SOURCE_WORKSPACE

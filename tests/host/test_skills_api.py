@@ -58,7 +58,10 @@ def test_the_list_is_narrowed_and_paged(host: HostUnderTest) -> None:
 def test_a15_what_didn_t_load_is_shown_with_its_reason(host: HostUnderTest) -> None:
     (row,) = host.get("/v1/skills?state=invalid")["items"]
     assert row["manifest"] == f"{host.root}/broken/skill.json" and row["reason"] and row["state"] == "invalid"
+    assert (row["pack"], row["root"], row["source"]) == ("broken", str(host.root), "workspace")
     assert len(host.get("/v1/skills?state=all")["items"]) == 8
+    assert len(host.get("/v1/skills?state=invalid&pack=broken")["items"]) == 1
+    assert host.get("/v1/skills?state=invalid&pack=other")["total"] == 0
     assert host.ask("GET", "/v1/skills?state=odd").status_code == 422
 
 

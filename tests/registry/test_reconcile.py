@@ -114,7 +114,8 @@ def test_a15_a_dropped_manifest_is_told_once_and_its_siblings_stay() -> None:
     assert kinds(EMPTY, unit) == [(EventKind.DROPPED, bad.path), (EventKind.REGISTERED, "/first/a/skill.json")]
     again = a_unit("a", a_command("echo"), dropped=(bad,), signature=b"2")
     assert kinds(loaded(unit), again) == []
-    assert loaded(unit).dropped() == (bad,)
+    (row,) = loaded(unit).dropped()
+    assert (row.path, row.cause, row.pack, row.version, row.root) == (bad.path, bad.cause, "a", "1.0.0", "/first")
 
 
 def test_the_same_reading_changes_nothing() -> None:

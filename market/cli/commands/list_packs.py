@@ -10,12 +10,13 @@ from market.cli.roots import chosen_roots, root_option
 from market.cli.standing import BEHIND, find_standings
 from market.cli.text import table_lines
 from market.installer.pins import load_pins
+from market.registry.live import SOURCE_PLUGIN
 
 if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.newest import Newest
     from market.cli.output import Output
-    from market.cli.standing import HostLook, PackStanding
+    from market.cli.standing_row import HostLook, PackStanding
     from market.installer.pins import Pin
     from market.installer.receipt import Receipt
 
@@ -25,7 +26,7 @@ RECEIPT_FIELDS = ("publisher", "index", "origin", "tree_digest", "installed_at",
 @command("list")
 @root_option
 def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
-    r"""List the packs and how each stands, and folders with skills that somebody put there.
+    r"""List the packs and how each stands, folders with skills that somebody put there, and plugin packs that pip installed.
 
     \b
     live        its skills can be called
@@ -36,7 +37,7 @@ def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
     ineligible  this machine lacks what it needs
     invalid     it doesn't load: see `market check`
     behind      `market outdated` saw a newer release
-    unmanaged   Market didn't install it
+    unmanaged   Market didn't install it: somebody put it there, or pip did, into the environment of this Python or of a host
     missing     its directory is gone; broken: its receipt can't be read
 
     Where a running host serves the root, its word counts. No network is asked.
@@ -47,9 +48,9 @@ def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
       market list --root /srv/skills --json
     """
     chosen = chosen_roots(market, roots)
-    standings, looks = find_standings(market, chosen)
+    standings, looks = find_standings(market, chosen, with_environment=not roots)
     newest, pins = load_newest(market.home), {root.path: load_pins(root) for root in chosen}
-    rows = [_document(row, newest, pins[row.root.path].get(row.pack)) for row in standings]
+    rows = [_document(row, newest, pins.get(row.root.path, {}).get(row.pack)) for row in standings]
     hosts = [{"url": look.url, "root": look.root, "trouble": look.trouble} for look in looks]
     output.answer({"items": rows, "total": len(rows), "hosts": hosts}, _lines(rows, looks))
 
@@ -64,12 +65,14 @@ def _document(row: PackStanding, newest: Newest, pin: Pin | None) -> dict[str, A
         "newer": newer.text if newer else "",
         "pinned": pin.version.text if pin else "",
         **(_receipt_document(row.receipt) if row.receipt else dict.fromkeys(RECEIPT_FIELDS, "")),
+        "source": row.source,
         "root": str(row.root.path),
-        "path": str(row.root.tree(row.name)),
+        "path": str(row.root.tree(row.name)) if row.name else str(row.root.path),
         "edited_files": list(row.edited_files),
         "skills": [{"key": key, "state": state} for key, state in row.skills],
         "host": row.host,
         "host_version": row.host_version,
+        "not_loaded": [{"name": name, "reason": reason} for name, reason in row.not_loaded],
         "trouble": row.trouble,
     }
 
@@ -89,14 +92,26 @@ def _lines(rows: list[dict[str, Any]], looks: tuple[HostLook, ...]) -> list[str]
     troubles = [f"the host at {look.url} can't be asked: {look.trouble}" for look in looks if look.trouble]
     if not rows:
         return ["nothing is installed", *troubles]
-    cells = [
-        (row["name"], row["version"], row["state"], row["index"] or row["origin"] or "-", row["path"]) for row in rows
-    ]
+    cells = [(row["name"], row["version"], row["state"], _origin(row), row["path"]) for row in rows]
     return [
         *table_lines(("NAME", "VERSION", "STATE", "FROM", "PATH"), cells),
         *(line for row in rows for line in _remarks(row)),
         *troubles,
     ]
+
+
+def _origin(row: dict[str, Any]) -> str:
+    if row["source"] == SOURCE_PLUGIN:
+        return f"environment of {row['host'] or 'this Python'}"
+    return str(row["index"] or row["origin"] or "-")
+
+
+def _lost_lines(row: dict[str, Any]) -> list[str]:
+    """Return a line for each reason, with the skills that it keeps from loading."""
+    by_reason: dict[str, list[str]] = {}
+    for lost in row["not_loaded"]:
+        by_reason.setdefault(lost["reason"], []).append(lost["name"])
+    return [f"{row['name']}: {', '.join(names)} not loaded: {reason}" for reason, names in by_reason.items()]
 
 
 def _remarks(row: dict[str, Any]) -> list[str]:
@@ -112,5 +127,6 @@ def _remarks(row: dict[str, Any]) -> list[str]:
             if row["host_version"] is not None
             else []
         ),
+        *_lost_lines(row),
         *([f"{name}: {row['trouble']}"] if row["trouble"] else []),
     ]

@@ -14,11 +14,18 @@ from market.installer.disabled import load_disabled
 from market.installer.pins import load_pins
 from market.installer.requirers import find_requirers
 from market.names import parse_pack_name
+from market.registry.live import SOURCE_PLUGIN, SOURCE_WORKSPACE
 
 if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.output import Output
-    from market.cli.standing import PackStanding
+    from market.cli.standing_row import PackStanding
+
+
+_UNKNOWN_ORIGINS = {
+    SOURCE_WORKSPACE: "nobody knows: Market didn't install it",
+    SOURCE_PLUGIN: "pip, which put it into the environment of this Python or of a host; Market didn't install it",
+}
 
 
 @command("why")
@@ -33,7 +40,9 @@ def why(market: Market, output: Output, name: str, roots: tuple[str, ...]) -> No
     """
     wanted = str(parse_pack_name(name))
     chosen = chosen_roots(market, roots)
-    rows = [row for row in find_standings(market, chosen)[0] if wanted in (row.name, row.pack)]
+    rows = [
+        row for row in find_standings(market, chosen, with_environment=not roots)[0] if wanted in (row.name, row.pack)
+    ]
     if not rows:
         looked = ", ".join(str(root.path) for root in chosen) or "no root: none exists yet"
         raise NotFound(f"no pack {wanted!r} stands here", why=f"looked in {looked}", hint="see `market list`")
@@ -46,10 +55,11 @@ def _document(row: PackStanding) -> dict[str, Any]:
     off = load_disabled(row.root).targets
     accepted = receipt.accepted if receipt else None
     return {
-        "name": row.name,
+        "name": row.pack if row.source == SOURCE_PLUGIN else row.name,
         "root": str(row.root.path),
         "state": row.state,
         "version": row.version,
+        "source": row.source,
         "publisher": receipt.publisher if receipt else "",
         "origin": f"{receipt.origin.kind} {receipt.origin.location}" if receipt else "",
         "index": receipt.origin.index if receipt else "",
@@ -62,6 +72,7 @@ def _document(row: PackStanding) -> dict[str, Any]:
         "disabled": sorted(one.skill or row.name for one in off if one.unit == row.name),
         "edited_files": list(row.edited_files),
         "accepted_at": accepted.at.isoformat() if accepted else "",
+        "not_loaded": [{"name": name, "reason": reason} for name, reason in row.not_loaded],
         "kept": [one.version.text for one in receipt.earlier] if receipt else [],
         "skills": [{"key": key, "state": state} for key, state in row.skills],
     }
@@ -70,7 +81,7 @@ def _document(row: PackStanding) -> dict[str, Any]:
 def _lines(item: dict[str, Any]) -> list[str]:
     wanted = ", ".join(f"{one['name']} (as {one['requires']})" for one in item["required_by"])
     facts = {
-        "from": item["origin"] or "nobody knows: Market didn't install it",
+        "from": item["origin"] or _UNKNOWN_ORIGINS.get(item["source"], ""),
         "index": item["index"],
         "publisher": item["publisher"],
         "installed": item["installed_at"],
@@ -82,6 +93,7 @@ def _lines(item: dict[str, Any]) -> list[str]:
         "edits": f"accepted at {item['accepted_at']}" if item["accepted_at"] else "",
         "before it": ", ".join(item["kept"]),
         "skills": ", ".join(f"{one['key']} ({one['state']})" for one in item["skills"]),
+        "not loaded": "; ".join(f"{one['name']}: {one['reason']}" for one in item["not_loaded"]),
     }
     head = f"{item['name']} {item['version']}".rstrip()
     return [
