@@ -8,10 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+
 from market.cli.standing_row import PackStanding, name_lost
+from market.discovery import find_entries
 from market.installer.root import Root
 from market.installer.tree_state import TreeState
 from market.model import State
+from market.pack.wheel_metadata import GROUP
 from market.registry.live import SOURCE_PLUGIN
 
 if TYPE_CHECKING:
@@ -20,29 +24,45 @@ if TYPE_CHECKING:
     from market.cli.standing_row import HostLook
     from market.client.host_wire import SkillView
     from market.registry.registry import Registry
+    from market.registry.unit import Dropped
 
 
 def beside_program(registry: Registry) -> list[PackStanding]:
     """Return the plugin packs of this Python's environment."""
-    rows = []
-    for unit, loaded in registry.snapshot.units.items():
-        if loaded.source == SOURCE_PLUGIN:
-            keys = registry.snapshot.packs.get(loaded.pack, ())
-            skills = tuple((key, str(registry.snapshot.skills[key].state)) for key in keys)
-            rows.append(
-                PackStanding(
-                    Root(Path(unit.root)),
-                    unit.name,
-                    State.UNMANAGED,
-                    TreeState.UNMANAGED,
-                    loaded.version,
-                    skills=skills,
-                    source=SOURCE_PLUGIN,
-                    distribution=loaded.pack,
-                    not_loaded=name_lost(loaded),
-                )
-            )
+    snapshot = registry.snapshot
+    lost: dict[str, list[Dropped]] = {}
+    for row in snapshot.dropped():
+        lost.setdefault(row.root, []).append(row)
+    rows = [
+        PackStanding(
+            Root(Path(unit.root)),
+            unit.name,
+            State.UNMANAGED,
+            TreeState.UNMANAGED,
+            loaded.version,
+            skills=tuple(
+                (key, str(snapshot.skills[key].state))
+                for key in snapshot.packs.get(loaded.pack, ())
+                if snapshot.skills[key].unit == unit.path
+            ),
+            source=SOURCE_PLUGIN,
+            distribution=loaded.pack,
+            not_loaded=name_lost(row for row in lost.get(unit.root, ()) if row.pack == loaded.pack),
+        )
+        for unit, loaded in snapshot.units.items()
+        if loaded.source == SOURCE_PLUGIN
+    ]
     return sorted(rows, key=lambda row: row.pack)
+
+
+def beside_hint(name: str) -> str:
+    """Return what to do where a pack was looked up in vain and pip has put it into this environment; empty where it hasn't."""
+    wanted = canonicalize_name(name)
+    if any(canonicalize_name(entry.distribution) == wanted for entry in find_entries(GROUP)):
+        return (
+            f"pip put it into the environment of this Python, and only pip changes it there: `pip uninstall {wanted}`"
+        )
+    return ""
 
 
 def beside_hosts(registry: Registry, looks: Sequence[HostLook]) -> list[PackStanding]:

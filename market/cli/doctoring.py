@@ -30,6 +30,7 @@ MAX_CLOCK_SKEW_SECONDS = 120.0
 _LIVE = frozenset({State.LIVE, State.UNMANAGED, State.EDITED})
 _FIXES = {
     State.HELD: "`market verify --accept {pack}` takes its edits for good; or install it again with --force",
+    State.INVALID: "correct the pack, or go back with `market rollback {pack}`; `market host reload` tries it again",
     State.SHADOWED: "call it as {pack}:KEY; or uninstall or disable what has its name",
     State.INELIGIBLE: "give this machine what it needs; `market why {pack}` shows the pack",
     State.INVALID: "correct the pack, or go back with `market rollback {pack}`; `market host reload` tries it again",
@@ -104,7 +105,7 @@ def _find_hidden(standings: Sequence[PackStanding], looks: Sequence[HostLook]) -
         look = next((one for one in looks if Path(one.root).resolve() == row.root.path.resolve()), None)
         if look is None or row.receipt is None or row.host_version is not None or row.tree is TreeState.MISSING:
             continue
-        if row.state == State.INVALID:
+        if not _is_whole(row):
             text = f"{row.pack} {row.version} is not live, or not whole: its manifest doesn't load (state {row.state})"
             fix = f"`market check {row.root.tree(row.name)}` says why"
             yield Finding("host-does-not-show", ERROR, look.url, text, fix)
@@ -112,6 +113,12 @@ def _find_hidden(standings: Sequence[PackStanding], looks: Sequence[HostLook]) -
             if skill.pack == row.pack and skill.state not in _LIVE and (look.url, skill.key) not in told:
                 told.add((look.url, skill.key))
                 yield _hidden(row, look, skill)
+
+
+def _is_whole(row: PackStanding) -> bool:
+    """Whether every manifest of it loads. One whose code can't be used is a skill all the same, and told as that."""
+    keys = {key for key, _ in row.skills}
+    return bool(keys) and all(name in keys for name, _ in row.not_loaded)
 
 
 def _hidden(row: PackStanding, look: HostLook, skill: SkillView) -> Finding:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from market.cli.beside import beside_hint
 from market.errors import NotFound
 from market.installer.listing import list_installed
 from market.installer.root import Root, default_roots, open_root
@@ -81,5 +82,5 @@ def find_installed(market: Market, name: str, named: tuple[str, ...]) -> Install
     raise NotFound(
         f"no pack {name!r} is installed",
         why=f"looked in {', '.join(str(root.path) for root in roots) or 'no root: none exists yet'}",
-        hint=f"installed is {', '.join(near)}" if near else "see `market list`",
+        hint=beside_hint(name) or (f"installed is {', '.join(near)}" if near else "see `market list`"),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -48,6 +49,7 @@ class Bench:
 
     roots: tuple[Path, ...]
     registry: Registry
+    packs: EnvironmentPacks
     invoker: Invoker
 
     @property
@@ -66,7 +68,9 @@ def run_here(market: Market, output: Output, target: str, params: object, *, roo
     if folder is not None and not folder.is_dir():
         raise InvalidInput(f"{target} is not a folder", hint=f"install it first: `market install {target}`")
     loaded = (folder,) if folder else tuple(root.path for root in chosen_roots(market, roots))
-    with open_bench(market, loaded, with_environment=not folder and not roots) as bench:
+    with open_bench(market, loaded) as bench:
+        if not folder and not roots:
+            _look_beside(bench, target)
         key = _choose_in_folder(bench, skill) if folder else _choose(bench, target, skill)
         found = bench.snapshot.find(key)
         if found is not None:
@@ -91,17 +95,12 @@ def _hint(found: LiveSkill | None, kind: OutcomeKind) -> str:
 
 
 @contextmanager
-def open_bench(market: Market, roots: Sequence[Path], *, with_environment: bool = False) -> Iterator[Bench]:
-    """Load the roots, and the plugin packs of this Python's environment if they shall count, and make ready for calls.
-
-    Every call is audited in MARKET_HOME.
-    """
+def open_bench(market: Market, roots: Sequence[Path]) -> Iterator[Bench]:
+    """Load the roots and make ready for calls; every call is audited in MARKET_HOME."""
     make_private_directory(market.home.path)
     names, targets = tuple(map(str, roots)), read_link_targets(market.environ)
-    linked, packs = LinkedFolders(names, targets), EnvironmentPacks(Loader(link_targets=targets).load)
-    registry = Registry(
-        names, packs.load, lambda: (*linked.find(), *packs.find()) if with_environment else linked.find()
-    )
+    packs = EnvironmentPacks(Loader(link_targets=targets).load)
+    registry = Registry(names, packs.load, LinkedFolders(names, targets).find)
     registry.load()
     audit = AuditLog(market.home.audit)
     try:
@@ -112,11 +111,29 @@ def open_bench(market: Market, roots: Sequence[Path], *, with_environment: bool 
             plugins = open_plugins(market, own_running(pool, workers))
             executors = plugins.register_executors(market.environ)
             invoker = Invoker(
-                registry.snapshot.find, executors, audit, decide=plugins.decide_run, tell=plugins.skill_ran
+                lambda key: registry.snapshot.find(key),
+                executors,
+                audit,
+                decide=plugins.decide_run,
+                tell=plugins.skill_ran,
             )
-            yield Bench(tuple(roots), registry, invoker)
+            yield Bench(tuple(roots), registry, packs, invoker)
     finally:
         audit.close()
+
+
+def _look_beside(bench: Bench, target: str) -> None:
+    """Where no root has the target, also know the plugin packs of this Python's environment; a host knows them too.
+
+    What of them doesn't load is told only where it was asked for.
+    """
+    if bench.snapshot.find(target) is None and target.lower().replace("_", "-") not in bench.snapshot.packs:
+        log = logging.getLogger("market.registry")
+        was, log.disabled = log.disabled, True
+        try:
+            bench.registry.refresh(bench.packs.find())
+        finally:
+            log.disabled = was
 
 
 def _choose(bench: Bench, target: str, skill: str) -> str:

@@ -22,9 +22,10 @@ from market.registry.loader import Loader
 from market.registry.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from market.cli.market import Market
+    from market.client.host_wire import SkillView
     from market.installer.listing import Installed
     from market.installer.root import Root
     from market.registry.unit import LoadedUnit
@@ -92,7 +93,7 @@ def judge_pack(tree: TreeState, skills: Sequence[str], *, has_dropped: bool) -> 
     """
     if tree in (TreeState.MISSING, TreeState.BROKEN):
         return str(tree)
-    if has_dropped or not skills:
+    if has_dropped or not skills or State.INVALID in skills:
         return str(State.INVALID)
     if all(state == State.DISABLED for state in skills):
         return str(State.DISABLED)
@@ -124,7 +125,7 @@ def _standing(
     root: Root, name: str, installed: Installed | None, skills: list[tuple[str, str]], loaded: LoadedUnit | None
 ) -> PackStanding:
     tree = installed.state if installed else TreeState.UNMANAGED
-    lost = name_lost(loaded)
+    lost = name_lost(loaded.dropped if loaded else ())
     state = judge_pack(tree, [word for _, word in skills], has_dropped=bool(lost))
     row = PackStanding(root, name, state, tree, skills=tuple(skills), source=SOURCE_WORKSPACE, not_loaded=lost)
     if installed is None:
@@ -151,7 +152,17 @@ def _as_hosted(row: PackStanding, pack: str, version: str, look: HostLook | None
         return replace(row, host=look.url, host_version=other)
     skills = tuple((one.key, one.state) for one in shown)
     state = judge_pack(row.tree, [word for _, word in skills], has_dropped=row.state == State.INVALID)
-    return replace(row, host=look.url, skills=skills, state=state)
+    return replace(row, host=look.url, skills=skills, state=state, not_loaded=(*row.not_loaded, *_unusable(shown)))
+
+
+def _unusable(skills: Iterable[SkillView]) -> Iterator[tuple[str, str]]:
+    """Yield those that loaded and turned out to be unusable in the host, with the reason."""
+    for one in skills:
+        if one.state == State.INVALID:
+            yield (
+                one.key,
+                "; ".join(str(problem.get("text", "")) for problem in one.problems) or "the host's log says why",
+            )
 
 
 def _is_of(look: HostLook, root: Root) -> bool:

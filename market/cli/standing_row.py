@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from market.registry.live import SOURCE_PACK
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from market.client.host_wire import SkillView
     from market.installer.receipt import Receipt
     from market.installer.root import Root
     from market.installer.tree_state import TreeState
-    from market.registry.unit import LoadedUnit
+    from market.registry.unit import Dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,18 @@ class PackStanding:
         return str(self.receipt.pack_name) if self.receipt else self.distribution or self.name
 
 
-def name_lost(loaded: LoadedUnit | None) -> tuple[tuple[str, str], ...]:
-    """Return what of a unit didn't load, with the reasons: see `PackStanding.not_loaded`."""
-    return tuple((row.name or row.path, row.cause) for row in loaded.dropped) if loaded else ()
+def name_lost(rows: Iterable[Dropped]) -> tuple[tuple[str, str], ...]:
+    """Return what didn't load, with the reasons: see `PackStanding.not_loaded`."""
+    return tuple((row.name or row.path, row.cause) for row in rows)
+
+
+def group_lost(not_loaded: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a clause for each reason, with the names that it keeps from loading.
+
+    >>> group_lost([("one", "no code"), ("two", "no code")])
+    ['one, two not loaded: no code']
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in not_loaded:
+        by_reason.setdefault(reason, []).append(name)
+    return [f"{', '.join(names)} not loaded: {reason}" for reason, names in by_reason.items()]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from market.cli.awaiting import await_skills
+from market.cli.beside import beside_hint
 from market.cli.roots import chosen_roots
 from market.cli.standing import load_registry
 from market.errors import NotFound
@@ -98,5 +99,5 @@ def _find(snapshot: Snapshot, roots: Sequence[Root], word: str) -> Meant:
     raise NotFound(
         f"there is no pack or skill {word!r}",
         why=f"looked in {', '.join(by_path) or 'no root: none exists yet'}",
-        hint=f"did you mean {' or '.join(near)}?" if near else "see `market list`",
+        hint=beside_hint(word) or (f"did you mean {' or '.join(near)}?" if near else "see `market list`"),
     )

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from market.cli.awaiting import await_skills
+from market.cli.beside import beside_hint
 from market.cli.roots import chosen_roots, find_installed
 from market.errors import NotFound, Untrusted
 from market.installer.accept import accept_all
@@ -48,7 +49,7 @@ def verify_packs(
         raise NotFound(
             f"{', '.join(absent)} is not installed",
             why=f"looked in {', '.join(str(root.path) for root in chosen) or 'no root: none exists yet'}",
-            hint="see `market list`",
+            hint=beside_hint(absent[0]) or "see `market list`",
         )
     return rows
 

@@ -89,5 +89,5 @@ def _explain(dropped: Iterable[Dropped], pack: str) -> Iterable[Dropped]:
     """Say of python skills why they don't run here."""
     for row in dropped:
         is_python = any(problem.rule == PYTHON_RULE for problem in row.problems)
-        cause = f"its code is in Market's own environment; `market install {pack}` gives it a process of its own"
+        cause = f"the code is in Market's own environment; `market install {pack}` gives it a process of its own"
         yield replace(row, cause=cause) if is_python else row

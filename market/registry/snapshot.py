@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from market.registry.live import SOURCE_PLUGIN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,13 +53,20 @@ class Snapshot:
         return (self.skills[key] for key in self.keys)
 
     def dropped(self) -> tuple[Dropped, ...]:
-        """Return every manifest that didn't load, with what is known of its pack, in the order of paths."""
+        """Return every manifest that didn't load, with what is known of its pack, in the order of paths.
+
+        A plugin pack's skill that can't run in the environment, and that an installed pack of its name has, isn't missed.
+        """
         rows = (
             replace(row, pack=unit.pack, version=unit.version, root=unit.unit.root, source=unit.source)
             for unit in self.units.values()
             for row in unit.dropped
+            if unit.source != SOURCE_PLUGIN or not self._has(unit.pack, row.name)
         )
         return tuple(sorted(rows, key=lambda row: row.path))
+
+    def _has(self, pack: str, name: str) -> bool:
+        return any(self.skills[key].skill.name == name for key in self.packs.get(pack, ()))
 
 
 def plain_key(name: str) -> str:

@@ -6,11 +6,13 @@ The pages' own templates and texts are in `index.pages` and `market.host`.
 from __future__ import annotations
 
 import mimetypes
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from market.errors import NotFound
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from market.errors import MarketError
 
 HERE = Path(__file__).parent
+_BACKTICKS = re.compile(r"`([^`\n]+)`")
 PAGE_HEADERS = {
     # Nothing from elsewhere, nothing inline: what a pack's text smuggles in can neither run nor call home.
     "content-security-policy": (
@@ -52,7 +55,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals["static"] = static_url
-        self._environment.filters |= {"size": show_size, **(filters or {})}
+        self._environment.filters |= {"size": show_size, "code": mark_code, **(filters or {})}
 
     def render(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page with the security headers; a value that the template names and `values` lacks is an error."""
@@ -88,6 +91,15 @@ async def send_static(scope: Scope, receive: Receive, send: Send) -> None:
     # Only the URL that carries the version may be kept for good.
     cache_control = IMMUTABLE if scope["query_string"].startswith(b"v=") else NO_CACHE
     await send_document(scope, send, document, cache_control=cache_control, vary=b"Accept-Encoding")
+
+
+def mark_code(text: str) -> Markup:
+    """Return a message as HTML, with what stands between backticks as code.
+
+    >>> mark_code("see `market list` <b>")
+    Markup('see <code>market list</code> &lt;b&gt;')
+    """
+    return Markup(_BACKTICKS.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def show_size(size: int) -> str:

@@ -11,7 +11,7 @@ import pytest
 from tests.client.server import Answer, Asked, serve
 from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
 from tests.registry.trees import write_tree
-from tests.wheels import a_python_skill, wheel_files
+from tests.wheels import a_code_wheel, a_python_skill, wheel_files, write_wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ CONTENT = {
     "demo_pack/skills.py": b"raise SystemExit('imported')\n",
     "demo_pack/echo_py/skill.json": a_python_skill(),
 }
-REASON = "its code is in Market's own environment; `market install demo-pack` gives it a process of its own"
+REASON = "the code is in Market's own environment; `market install demo-pack` gives it a process of its own"
 
 
 @pytest.fixture
@@ -60,9 +60,24 @@ def test_run_knows_its_skills(shell: Shell, site: Path) -> None:
     said = shell("run", "echo_py", expect=3).err
     assert "echo_py of demo-pack 2.1.0 is there (in the environment of this Python), and doesn't load" in said
     assert REASON in said and "install it first" not in said
+    assert "skill loader" not in said + shell("run", "greeting", expect=2).err, "the rest of it is nobody's question"
     assert REASON not in shell("run", "nowhere-near", expect=3).err, "what isn't asked for isn't told"
     shell.root.mkdir(parents=True)
     assert "no skill or pack" in shell("run", "echo_args", "--root", shell.root, expect=3).err
+
+
+def test_what_an_installed_pack_has_is_not_missed_beside_it(shell: Shell, site: Path) -> None:
+    shell("install", write_wheel(shell.folder, a_code_wheel()))
+    rows = {row["source"]: row for row in shell("list", "--json").json["items"]}
+    assert rows["pack"]["skills"] == [{"key": "echo_py", "state": "live"}]
+    assert rows["plugin"]["not_loaded"] == [], "it would say to install what is installed"
+    assert [one["key"] for one in rows["plugin"]["skills"]] == ["echo_args", "greeting"]
+    assert shell("run", "echo_py", "--args", '{"a": 1}').json["version"] == "1.0.0"
+
+
+@pytest.mark.parametrize("arguments", [("uninstall",), ("verify",), ("disable",), ("archive",)])
+def test_what_only_pip_can_change_says_so(shell: Shell, site: Path, arguments: tuple[str, ...]) -> None:
+    assert "`pip uninstall demo-pack`" in shell(*arguments, "demo-pack", expect=3).err
 
 
 def test_a_root_s_manifest_that_does_not_load_is_named_with_its_reason(shell: Shell) -> None:

@@ -216,6 +216,7 @@ def test_a_folder_that_no_program_reads_is_held_against_nothing(shell: Shell) ->
         ("held", {}, "warning", "is not live (state held)"),
         ("shadowed", {"shadowed_by": "other:my_pack"}, "warning", "other:my_pack has its name"),
         ("disabled", {}, "note", "is not live (state disabled)"),
+        ("invalid", {"problems": [{"text": "the code is gone"}]}, "warning", "is not live (state invalid): the code is gone"),
         ("new-word", {}, "warning", "(state new-word)"),
     ],
 )

@@ -202,8 +202,9 @@ def host(shell: Shell) -> Iterator[dict[str, str]]:
     says = {"version": "1.0.0", "state": "live", "status": "200"}
 
     def answer(asked: Asked) -> Answer:
-        row = {"key": "my_pack", "name": "my_pack", "description": "", "class": "safe", "kind": "command"}
+        row: dict[str, object] = {"key": "my_pack", "name": "my_pack", "description": "", "class": "safe", "kind": "command"}
         row |= {"pack": "my-pack", "version": says["version"], "state": says["state"], "root": str(shell.root)}
+        row |= {"problems": [{"text": "the code is gone"}]} if says["state"] == "invalid" else {}
         return Answer(int(says["status"]), json.dumps({"items": [row] if says["version"] else [], "total": 1}).encode())
 
     running: AbstractContextManager[object] = serve(answer)
@@ -219,6 +220,9 @@ def test_where_a_host_serves_the_root_its_word_counts(shell: Shell, host: dict[s
     shell("install", "./my-pack")
     host["state"] = "ineligible"
     assert states(shell) == {"my-pack": "ineligible"}
+    host["state"] = "invalid"
+    assert states(shell) == {"my-pack": "invalid"}
+    assert "my-pack: my_pack not loaded: the code is gone" in shell("list").out
     host["version"] = ""
     assert "shows nothing of it" in shell("list").out and states(shell) == {"my-pack": "live"}
     host["status"] = "500"

@@ -59,7 +59,7 @@ def test_a_python_skill_says_how_it_could_run(tmp_path: Path, site: Path) -> Non
     assert row.path.endswith("demo_pack/echo_py/skill.json")
     assert (
         row.cause
-        == "its code is in Market's own environment; `market install demo-pack` gives it a process of its own"
+        == "the code is in Market's own environment; `market install demo-pack` gives it a process of its own"
     )
     assert (row.pack, row.version, row.source) == ("demo-pack", "1.0.0", "plugin")
 

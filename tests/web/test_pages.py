@@ -29,6 +29,12 @@ def test_values_are_escaped(tmp_path: Path) -> None:
     assert b"<p>&lt;script&gt;</p>" in page.body
 
 
+def test_code_in_a_message_is_marked_and_the_rest_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "x.html").write_text("{{ text | code }}")
+    shown = Pages(tmp_path).render("x.html", text="see `market list <b>` & `one` <i> `")
+    assert shown.body == b"see <code>market list &lt;b&gt;</code> &amp; <code>one</code> &lt;i&gt; `"
+
+
 def test_forgotten_value_is_an_error_and_not_an_empty_text(tmp_path: Path) -> None:
     with pytest.raises(jinja2.UndefinedError):
         a_page(tmp_path, "{{ missing }}").render("page.html")

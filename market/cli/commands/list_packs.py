@@ -8,6 +8,7 @@ from market.cli.command import command
 from market.cli.newest import find_newer, load_newest
 from market.cli.roots import chosen_roots, root_option
 from market.cli.standing import BEHIND, find_standings
+from market.cli.standing_row import group_lost
 from market.cli.text import table_lines
 from market.installer.pins import load_pins
 from market.registry.live import SOURCE_PLUGIN
@@ -35,7 +36,7 @@ def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
     shadowed    another one has the name; call it as pack:skill
     disabled    somebody switched it off
     ineligible  this machine lacks what it needs
-    invalid     it doesn't load: see `market check`
+    invalid     it doesn't load, or its code can't be used: see `market check`
     behind      `market outdated` saw a newer release
     unmanaged   Market didn't install it: somebody put it there, or pip did, into the environment of this Python or of a host
     missing     its directory is gone; broken: its receipt can't be read
@@ -106,14 +107,6 @@ def _origin(row: dict[str, Any]) -> str:
     return str(row["index"] or row["origin"] or "-")
 
 
-def _lost_lines(row: dict[str, Any]) -> list[str]:
-    """Return a line for each reason, with the skills that it keeps from loading."""
-    by_reason: dict[str, list[str]] = {}
-    for lost in row["not_loaded"]:
-        by_reason.setdefault(lost["reason"], []).append(lost["name"])
-    return [f"{row['name']}: {', '.join(names)} not loaded: {reason}" for reason, names in by_reason.items()]
-
-
 def _remarks(row: dict[str, Any]) -> list[str]:
     """Return what one word can't say: which skills stand otherwise than their pack, pins, newer releases, hosts that lag."""
     name, odd = row["name"], [one for one in row["skills"] if one["state"] not in ("live", row["state"])]
@@ -127,6 +120,6 @@ def _remarks(row: dict[str, Any]) -> list[str]:
             if row["host_version"] is not None
             else []
         ),
-        *_lost_lines(row),
+        *(f"{name}: {line}" for line in group_lost((lost["name"], lost["reason"]) for lost in row["not_loaded"])),
         *([f"{name}: {row['trouble']}"] if row["trouble"] else []),
     ]

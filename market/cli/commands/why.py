@@ -9,6 +9,7 @@ import click
 from market.cli.command import command
 from market.cli.roots import chosen_roots, root_option
 from market.cli.standing import find_standings
+from market.cli.standing_row import group_lost
 from market.errors import NotFound
 from market.installer.disabled import load_disabled
 from market.installer.pins import load_pins
@@ -93,7 +94,7 @@ def _lines(item: dict[str, Any]) -> list[str]:
         "edits": f"accepted at {item['accepted_at']}" if item["accepted_at"] else "",
         "before it": ", ".join(item["kept"]),
         "skills": ", ".join(f"{one['key']} ({one['state']})" for one in item["skills"]),
-        "not loaded": "; ".join(f"{one['name']}: {one['reason']}" for one in item["not_loaded"]),
+        "problems": "; ".join(group_lost((one["name"], one["reason"]) for one in item["not_loaded"])),
     }
     head = f"{item['name']} {item['version']}".rstrip()
     return [
