@@ -96,7 +96,7 @@ SKILL_JSON_RULES: tuple[Row, ...] = (
     ("entry-folder", "error", "an entry is a file", "name the program inside the folder"),
     ("entry-arguments", "error", "an entry is a path, not a command line; arguments come as JSON on stdin", "give the path alone"),
     ("entry-python", "error",
-     "a python entry works in a wheel only", "use the path of an executable, or build a wheel and check that (`market new --kind plugin`)"),
+     "a python entry works in a wheel only", "use the path of an executable; or build the wheel (`uv build --wheel`) and give that"),
     ("entry-not-executable", "warning", "the file lacks the executable bit; archives set it for entries", "chmod +x it"),
     ("entry-line-ends", "refusal",
      "the first line ends in CRLF, so the system looks for an interpreter whose name ends in a carriage return",

@@ -8,16 +8,14 @@ from market.cli.command import command
 from market.cli.newest import find_newer, load_newest
 from market.cli.roots import chosen_roots, root_option
 from market.cli.standing import BEHIND, find_standings
-from market.cli.standing_row import group_lost
-from market.cli.text import table_lines
+from market.cli.standing_text import list_lines
 from market.installer.pins import load_pins
-from market.registry.live import SOURCE_PLUGIN
 
 if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.newest import Newest
     from market.cli.output import Output
-    from market.cli.standing_row import HostLook, PackStanding
+    from market.cli.standing_row import PackStanding
     from market.installer.pins import Pin
     from market.installer.receipt import Receipt
 
@@ -53,7 +51,7 @@ def list_packs(market: Market, output: Output, roots: tuple[str, ...]) -> None:
     newest, pins = load_newest(market.home), {root.path: load_pins(root) for root in chosen}
     rows = [_document(row, newest, pins.get(row.root.path, {}).get(row.pack)) for row in standings]
     hosts = [{"url": look.url, "root": look.root, "trouble": look.trouble} for look in looks]
-    output.answer({"items": rows, "total": len(rows), "hosts": hosts}, _lines(rows, looks))
+    output.answer({"items": rows, "total": len(rows), "hosts": hosts}, list_lines(rows, looks))
 
 
 def _document(row: PackStanding, newest: Newest, pin: Pin | None) -> dict[str, Any]:
@@ -87,39 +85,3 @@ def _receipt_document(receipt: Receipt) -> dict[str, Any]:
         "installed_at": receipt.installed_at.isoformat(),
         "accepted_at": receipt.accepted.at.isoformat() if receipt.accepted else "",
     }
-
-
-def _lines(rows: list[dict[str, Any]], looks: tuple[HostLook, ...]) -> list[str]:
-    troubles = [f"the host at {look.url} can't be asked: {look.trouble}" for look in looks if look.trouble]
-    if not rows:
-        return ["nothing is installed", *troubles]
-    cells = [(row["name"], row["version"], row["state"], _origin(row), row["path"]) for row in rows]
-    return [
-        *table_lines(("NAME", "VERSION", "STATE", "FROM", "PATH"), cells),
-        *(line for row in rows for line in _remarks(row)),
-        *troubles,
-    ]
-
-
-def _origin(row: dict[str, Any]) -> str:
-    if row["source"] == SOURCE_PLUGIN:
-        return f"environment of {row['host'] or 'this Python'}"
-    return str(row["index"] or row["origin"] or "-")
-
-
-def _remarks(row: dict[str, Any]) -> list[str]:
-    """Return what one word can't say: which skills stand otherwise than their pack, pins, newer releases, hosts that lag."""
-    name, odd = row["name"], [one for one in row["skills"] if one["state"] not in ("live", row["state"])]
-    odd += [one for one in row["skills"] if ":" in one["key"] and one["state"] == row["state"] == "shadowed"]
-    return [
-        *(f"{name}: {one['key']} is {one['state']}" for one in odd),
-        *([f"{name}: pinned to {row['pinned']}"] if row["pinned"] else []),
-        *([f"{name}: {row['newer']} is on the index"] if row["newer"] else []),
-        *(
-            [f"{name}: the host at {row['host']} shows {row['host_version'] or 'nothing of it'}"]
-            if row["host_version"] is not None
-            else []
-        ),
-        *(f"{name}: {line}" for line in group_lost((lost["name"], lost["reason"]) for lost in row["not_loaded"])),
-        *([f"{name}: {row['trouble']}"] if row["trouble"] else []),
-    ]
