@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from market.cancellation import Cancellation
     from market.errors import Problem
     from market.model import Call, Caller, Kind, Outcome, Pack, Skill, State
     from market.pack.source import Source
@@ -76,8 +77,11 @@ class Target(Protocol):
 class Executor(Protocol):
     """Runs skills of one kind. Called from many threads at once."""
 
-    def execute(self, target: Target, args_text: str, timeout_seconds: float) -> Outcome:
+    def execute(self, target: Target, args_text: str, timeout_seconds: float, cancellation: Cancellation) -> Outcome:
         """Run the skill with these arguments (the text of a JSON object) and say what came of it.
+
+        The caller may go away, or the host stop: `cancellation.on_cancel(act)` calls a function that ends the skill, and the
+        outcome is then `cancelled`. An executor may leave this parameter out; its calls go on to their end.
 
         A skill that fails, hangs or prints nonsense is an outcome. Raises `market.run.executor.Replaced` if the directory that stands
         there is another than `target` names; then nothing has run. Any other MarketError means that the skill couldn't be started.

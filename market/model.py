@@ -200,6 +200,7 @@ class OutcomeKind(StrEnum):
     OK = "ok"
     FAILED = "failed"
     TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
     INVALID = "invalid"
     DENIED = "denied"
     UNKNOWN = "unknown"

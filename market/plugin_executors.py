@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from market.cancellation import Cancelled
 from market.errors import MarketError
 from market.model import Kind, Outcome, OutcomeKind
 from market.plugin_checks import broken, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from market.cancellation import Cancellation
     from market.hookspecs import Executor, Target
     from market.plugin_checks import Implementation
 
@@ -26,11 +29,13 @@ class PluggedExecutor:
     plugin: str
     executor: Executor
 
-    def execute(self, target: Target, args_text: str, timeout_seconds: float) -> Outcome:
+    def execute(self, target: Target, args_text: str, timeout_seconds: float, cancellation: Cancellation) -> Outcome:
         """Run the skill; see `market.hookspecs.Executor`."""
+        execute: Callable[..., object] = self.executor.execute
+        more = {"cancellation": cancellation} if _takes_cancellation(execute) else {}
         try:
-            outcome: object = self.executor.execute(target, args_text, timeout_seconds)
-        except MarketError:
+            outcome = execute(target, args_text, timeout_seconds, **more)
+        except (MarketError, Cancelled):
             raise
         except (Exception, SystemExit) as error:
             return self._fail(f"crashed when it ran {target.key}: {describe(error)}")
@@ -40,6 +45,14 @@ class PluggedExecutor:
         text = f"the plugin {self.plugin} {what}"
         _log.error("%s", text)
         return Outcome(OutcomeKind.FAILED, error=text)
+
+
+def _takes_cancellation(execute: Callable[..., object]) -> bool:
+    """Whether an executor wants to know; those that were written before there was a cancellation don't."""
+    try:
+        return "cancellation" in inspect.signature(execute).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def check_executors(one: Implementation, answer: Any) -> Mapping[Kind, Executor]:

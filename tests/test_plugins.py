@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from market.cancellation import NEVER
 from market.errors import MarketError, NotFound, PluginError, Problem, Severity, Unavailable
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
@@ -220,14 +221,14 @@ def test_an_executor_of_a_plugin_takes_the_place_of_ours() -> None:
 )
 def test_an_executor_that_crashes_is_a_failed_call_that_names_the_plugin(act: Any, error: str) -> None:
     plugins = load_plugins(entry_points=[an_entry(Says({Kind.COMMAND: Runs(act)}))])
-    outcome = plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0)
+    outcome = plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0, NEVER)
     assert (outcome.kind, outcome.error) == (OutcomeKind.FAILED, error)
 
 
 def test_an_executor_may_say_that_it_can_not_start() -> None:
     plugins = load_plugins(entry_points=[an_entry(Says({Kind.COMMAND: Runs(raising(Unavailable("no podman")))}))])
     with pytest.raises(Unavailable):
-        plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0)
+        plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0, NEVER)
 
 
 @pytest.mark.parametrize(

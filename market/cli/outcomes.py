@@ -82,4 +82,4 @@ def _print_logs(output: Output, outcome: Outcome) -> None:
 
 
 def _verb(kind: OutcomeKind) -> str:
-    return "took too long" if kind is OutcomeKind.TIMEOUT else "failed"
+    return {OutcomeKind.TIMEOUT: "took too long", OutcomeKind.CANCELLED: "was ended"}.get(kind, "failed")

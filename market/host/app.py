@@ -22,6 +22,7 @@ from market.host.audit_api import audit_routes
 from market.host.bodies import json_response
 from market.host.marketplace import Marketplace
 from market.host.marketplace_api import marketplace_routes
+from market.host.open_calls import OpenCalls
 from market.host.pages import page_routes
 from market.host.parts import CHANGE_THREADS, DISK_THREADS, HostParts
 from market.host.prompt_api import prompt_routes
@@ -46,7 +47,7 @@ from market.run.own import own_running
 from market.run.pool import SupervisorPool
 from market.run.workers import follow_registry
 from market.version import __version__
-from market.web.launch import load_launch
+from market.web.launch import STOP_SIGNAL, load_launch
 from market.web.pages import Pages, send_static
 from market.web.problems import ProblemEdge
 
@@ -88,29 +89,30 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
     executors = plugins.register_executors(os.environ)
     accounts, sessions = Accounts(home.host_tokens), Sessions(monotonic_seconds)
     sessions.offer_login(accounts.ensure_admin(home.host_admin_token), settings.login_hash)
+    invoker = Invoker(
+        registry.find_current,
+        executors,
+        audit,
+        refresh=registry.refresh_skill,
+        decide=plugins.decide_run,
+        tell=plugins.skill_ran,
+    )
+    call_threads = ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call")
     parts = HostParts(
         settings=settings,
         url=url,
         registry=registry,
         accounts=accounts,
         sessions=sessions,
-        invoker=Invoker(
-            registry.find_current,
-            executors,
-            audit,
-            refresh=registry.refresh_skill,
-            decide=plugins.decide_run,
-            tell=plugins.skill_ran,
-        ),
         audit=audit,
         marketplace=Marketplace(home, registry, audit, RequestsTransport(), os.environ, plugins),
         look_again=functools.partial(_look_again, registry, workers),
         pages=Pages(TEMPLATES),
-        calls=ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call"),
+        calls=OpenCalls(invoker, call_threads, settings.stop_grace_seconds),
         disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),
         changes=ThreadPoolExecutor(CHANGE_THREADS, thread_name_prefix="change"),
     )
-    return ProblemEdge(_routed(parts, pool, workers), parts.pages.error_page)
+    return ProblemEdge(_routed(parts, pool, workers, call_threads), parts.pages.error_page)
 
 
 def _look_again(registry: Registry, workers: Workers) -> None:
@@ -120,16 +122,18 @@ def _look_again(registry: Registry, workers: Workers) -> None:
     registry.wait_until_settled(RELOOK_SECONDS)
 
 
-def _routed(parts: HostParts, pool: SupervisorPool, workers: Workers) -> Router:
+def _routed(parts: HostParts, pool: SupervisorPool, workers: Workers, call_threads: ThreadPoolExecutor) -> Router:
     @contextlib.asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         watch = Watch(parts.registry, parts.settings.rescan_seconds)
-        await asyncio.get_running_loop().run_in_executor(None, _start, parts, watch, pool)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(STOP_SIGNAL, parts.calls.stop)
+        await loop.run_in_executor(None, _start, parts, watch, pool)
         yield
         watch.stop()
         pool.close()
         workers.close()
-        for threads in (parts.calls, parts.changes, parts.disk):
+        for threads in (call_threads, parts.changes, parts.disk):
             threads.shutdown(wait=True, cancel_futures=True)
         parts.audit.close()
 

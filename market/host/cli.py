@@ -95,6 +95,7 @@ def _serve(settings: HostSettings, home: Home, secret: str, *, as_json: bool) ->
             port=settings.port,
             ready=ready,
             log_level=settings.log_level,
+            stop_grace_seconds=settings.stop_grace_seconds,
         )
 
 

@@ -128,7 +128,7 @@ class _Faces:
         try:
             arguments = read_arguments(live.skill.command.schema if live.skill.command else {}, sent)
             call = Call(live.key, arguments, identified.caller, identified.road)
-            outcome = await run_in(self._parts.calls, self._parts.invoker.invoke, call)
+            outcome = await self._parts.calls.make(request, call)
         except InvalidInput as problem:
             error = f"{problem.message}: {problem.why}" if problem.why else problem.message
         if request.headers.get("hx-request"):

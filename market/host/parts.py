@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from market.host.accounts import Accounts
     from market.host.marketplace import Marketplace
+    from market.host.open_calls import OpenCalls
     from market.host.sessions import Sessions
     from market.host.settings import HostSettings
     from market.registry.registry import Registry
     from market.run.audit import AuditLog
-    from market.run.invoke import Invoker
     from market.web.pages import Pages
 
 DISK_THREADS = 4
@@ -39,12 +39,11 @@ class HostParts:
     registry: Registry
     accounts: Accounts
     sessions: Sessions
-    invoker: Invoker
     audit: AuditLog
     marketplace: Marketplace
     look_again: Callable[[], None]
     pages: Pages
-    calls: Threads
+    calls: OpenCalls
     disk: Threads
     changes: Threads
 

@@ -25,7 +25,8 @@ class HostSettings:
     `integrity` says what happens to mutating and dangerous skills whose recorded files were changed: `hold` them, or only `warn`.
     `worker_processes` is how many processes one wheel pack gets while its calls overlap, `worker_idle_seconds` how long an unused
     one is kept. `link_targets` are folders into which links in the roots may lead. `load_grace_seconds` bounds how long the start
-    waits for the first load, which then goes on beside it.
+    waits for the first load, which then goes on beside it. `stop_grace_seconds` is how long running calls may go on when the host is
+    asked to stop; then they are cancelled.
     """
 
     home: str
@@ -35,6 +36,8 @@ class HostSettings:
     integrity: str = "hold"
     rescan_seconds: float = 30.0
     load_grace_seconds: float = 20.0
+    # With what ending a call takes, below the 10 s after which `docker stop` kills.
+    stop_grace_seconds: float = 5.0
     execution_threads: int = 16
     worker_processes: int = WORKER_PROCESSES
     worker_idle_seconds: float = WORKER_IDLE_SECONDS
@@ -120,6 +123,8 @@ def _read_table(config: Path) -> Mapping[str, Any]:
 def _checked(settings: HostSettings) -> HostSettings:
     if settings.integrity not in INTEGRITY_CHOICES:
         raise InvalidInput(f"integrity is {settings.integrity!r}", hint=f"one of {', '.join(INTEGRITY_CHOICES)}")
+    if settings.stop_grace_seconds < 0:
+        raise InvalidInput(f"stop_grace_seconds is {settings.stop_grace_seconds}", why="it must not be below 0")
     for name in POSITIVE:
         if getattr(settings, name) <= 0:
             raise InvalidInput(f"{name} is {getattr(settings, name)}", why="it must be above 0")

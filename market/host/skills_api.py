@@ -64,7 +64,7 @@ def skill_routes(parts: HostParts) -> list[Route]:
         caller = MODEL_CALLER if body.road else identified.caller
         key = request.path_params["key"]
         call = Call(key, body.params, caller, body.road or identified.road, body.session_id, body.device_id)
-        outcome = await run_in(parts.calls, parts.invoker.invoke, call)
+        outcome = await parts.calls.make(request, call)
         raise_refusal(key, outcome)
         return json_response(_dump_result(outcome))
 

@@ -8,21 +8,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from market.cancellation import NEVER
 from market.errors import InvalidInput
 from market.model import Outcome, OutcomeKind
 from market.run.entry import check_entry, explain_exec_failure, explain_exit, resolve_entry
 from market.run.environment import child_environment
-from market.run.judge import judge_result
+from market.run.judge import describe_cancelled, judge_result
 from market.run.lease import lease_unit
 from market.run.supervision import Request, SupervisorDied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from market.cancellation import Cancellation
     from market.hookspecs import Target
     from market.model import Command
     from market.run.pool import SupervisorPool
-    from market.run.supervision import Result
 
 
 class CommandExecutor:
@@ -32,18 +33,27 @@ class CommandExecutor:
         self._pool = pool
         self._environ = environ
 
-    def execute(self, target: Target, args_text: str, timeout_seconds: float) -> Outcome:
+    def execute(
+        self, target: Target, args_text: str, timeout_seconds: float, cancellation: Cancellation = NEVER
+    ) -> Outcome:
         """Run the skill; see `market.run.executor.Executor`. The duration includes the wait for a free supervisor."""
         command = target.skill.command
         if command is None:
             raise InvalidInput(f"{target.key} has no skill.json, so there is nothing to run")
         started = time.monotonic()
         with lease_unit(target) as pack_fd, _open_folder(target, pack_fd) as folder_fd:
-            outcome = self._run(target, command, args_text.encode(), timeout_seconds, pack_fd, folder_fd)
+            outcome = self._run(target, command, args_text.encode(), timeout_seconds, cancellation, pack_fd, folder_fd)
         return replace(outcome, duration_ms=(time.monotonic() - started) * 1000)
 
     def _run(
-        self, target: Target, command: Command, stdin: bytes, timeout_seconds: float, pack_fd: int, folder_fd: int
+        self,
+        target: Target,
+        command: Command,
+        stdin: bytes,
+        timeout_seconds: float,
+        cancellation: Cancellation,
+        pack_fd: int,
+        folder_fd: int,
     ) -> Outcome:
         entry = resolve_entry(target, command)
         check_entry(target, folder_fd, entry)
@@ -56,17 +66,16 @@ class CommandExecutor:
             timeout_seconds=timeout_seconds,
         )
         try:
-            result = self._pool.run(request, pack_fd)
+            result = self._pool.run(request, pack_fd, cancellation)
         except SupervisorDied as died:
+            if cancellation.why:
+                return Outcome(OutcomeKind.CANCELLED, error=describe_cancelled(cancellation.why))
             error = f"the supervisor ended during the call ({died}); a part of its work may be done"
             return Outcome(OutcomeKind.FAILED, error=error)
-        return _judge(result, command, timeout_seconds, folder_fd, entry)
-
-
-def _judge(result: Result, command: Command, timeout_seconds: float, folder_fd: int, entry: str) -> Outcome:
-    if result.failure:
-        return Outcome(OutcomeKind.FAILED, error=explain_exec_failure(result.failure, folder_fd, entry))
-    return judge_result(result, timeout_seconds, explain_exit(result.code, folder_fd, entry, command.env_allow))
+        if result.failure:
+            return Outcome(OutcomeKind.FAILED, error=explain_exec_failure(result.failure, folder_fd, entry))
+        advice = explain_exit(result.code, folder_fd, entry, command.env_allow)
+        return judge_result(result, timeout_seconds, advice, cancellation.why)
 
 
 @contextmanager

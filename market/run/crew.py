@@ -7,13 +7,14 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from market.cancellation import NEVER, Cancellation
 from market.errors import Unavailable
 from market.run import limits
 from market.run.executor import Replaced
 from market.run.worker_link import Worker, WorkerLate, WorkerLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 class StartFailed(Unavailable):
@@ -23,13 +24,15 @@ class StartFailed(Unavailable):
 class Crew:
     """Workers for one state of one pack's tree. Safe to use from any thread; a retired crew takes no more calls."""
 
-    def __init__(self, pack: str, start: Callable[[], Worker], processes: int) -> None:
+    def __init__(self, pack: str, start: Callable[[Cancellation], Worker], processes: int) -> None:
         self.pack = pack
         self._start = start
         self._processes = processes
         self._changed = threading.Condition()
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
+        self._leaving: set[Worker] = set()
+        self._end = Cancellation()
         self._starting = 0
         self._retired = False
         self._failures = 0
@@ -44,22 +47,23 @@ class Crew:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes that run now."""
+        """The processes that take calls now."""
         with self._changed:
             return tuple(worker.pid for worker in (*self._idle, *self._busy))
 
     @contextmanager
-    def borrow(self) -> Iterator[Worker]:
+    def borrow(self, cancellation: Cancellation = NEVER) -> Iterator[Worker]:
         """Hold a worker for one call, started if none is free and the pack has fewer than it may have.
 
         Raises `Replaced` where the crew is retired, `StartFailed` where the code can't be loaded, `Unavailable` where all
-        stay busy. A worker whose call ends in WorkerLost is killed, with everything that it started.
+        stay busy, `Cancelled` where the call is cancelled meanwhile. A worker in whose call anything is raised is killed,
+        with everything that it started.
         """
-        worker = self._take(time.monotonic() + limits.QUEUE_SECONDS)
+        worker = self._take(time.monotonic() + limits.QUEUE_SECONDS, cancellation)
         try:
             yield worker
         except BaseException as error:
-            # Too late is the call's own fault; every other end counts as a crash.
+            # Too late is the call's own fault, cancelled its caller's wish; every other end of the worker counts as a crash.
             self._lose(
                 worker, crashed=isinstance(error, WorkerLost) and not isinstance(error, WorkerLate), why=str(error)
             )
@@ -75,40 +79,38 @@ class Crew:
         """Take no more calls: idle workers end now, busy ones after their call."""
         with self._changed:
             self._retired = True
-            idle = self._take_idle()
+            self._dismiss(self._idle)
             self._changed.notify_all()
-        _stop_all(idle)
 
     def interrupt(self) -> None:
-        """Retire, and kill what is running: those callers get an error."""
+        """Retire, and kill what runs or is being started: those callers get an error."""
+        self.retire()
+        self._end.cancel("the workers were stopped")
         with self._changed:
-            self._retired = True
             for worker in self._busy:
                 worker.interrupt()
-            idle = self._take_idle()
-            self._changed.notify_all()
-        _stop_all(idle)
 
     def stop_idle(self, idle_seconds: float) -> None:
         """End the workers that nobody has called for so long."""
         now = time.monotonic()
         with self._changed:
-            old = [worker for worker in self._idle if now - worker.last_used >= idle_seconds]
-            self._idle = [worker for worker in self._idle if worker not in old]
-        _stop_all(old)
+            self._dismiss([worker for worker in self._idle if now - worker.last_used >= idle_seconds])
 
     def wait_until_gone(self, seconds: float) -> bool:
         """Wait for the end of every call and process of a retired crew."""
         with self._changed:
-            return self._changed.wait_for(lambda: not (self._busy or self._idle or self._starting), seconds)
+            return self._changed.wait_for(
+                lambda: not (self._busy or self._idle or self._starting or self._leaving), seconds
+            )
 
-    def _take(self, deadline: float) -> Worker:
+    def _take(self, deadline: float, cancellation: Cancellation) -> Worker:
         while True:
-            worker = self._take_free(deadline)
+            with cancellation.on_cancel(self._wake):
+                worker = self._take_free(deadline, cancellation)
             if worker is not None:
                 return worker
             try:
-                return self._start_one()
+                return self._start_one(cancellation)
             except Replaced:
                 # A successor stands in the tree's place, and isn't admitted yet: those that run serve until it is.
                 with self._changed:
@@ -116,10 +118,15 @@ class Crew:
                     if not self._processes:
                         raise
 
-    def _take_free(self, deadline: float) -> Worker | None:
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _take_free(self, deadline: float, cancellation: Cancellation) -> Worker | None:
         """Wait for a worker that is free; None where one more may be started, which is then counted as starting."""
         with self._changed:
             while True:
+                cancellation.check()
                 self._check_open()
                 while self._idle:
                     worker = self._idle.pop()
@@ -145,11 +152,17 @@ class Crew:
                 hint="correct the pack, or roll back to its earlier version",
             )
 
-    def _start_one(self) -> Worker:
+    def _start_one(self, cancellation: Cancellation) -> Worker:
         worker: Worker | None = None
+        stop = Cancellation()
         try:
-            worker = self._start()
+            with (
+                cancellation.on_cancel(lambda: stop.cancel(cancellation.why)),
+                self._end.on_cancel(lambda: stop.cancel(self._end.why)),
+            ):
+                worker = self._start(stop)
         except WorkerLost as error:
+            cancellation.check()
             self._count_failure(str(error))
             raise StartFailed(
                 f"the code of {self.pack} can't be run", why=str(error), hint="correct the pack, or roll it back"
@@ -166,12 +179,10 @@ class Crew:
         with self._changed:
             self._failures = 0
             self._busy.discard(worker)
-            keep = not self._retired
-            if keep:
-                self._idle.append(worker)
+            self._idle.append(worker)
+            if self._retired:
+                self._dismiss([worker])
             self._changed.notify_all()
-        if not keep:
-            _stop_all([worker])
 
     def _lose(self, worker: Worker, *, crashed: bool, why: str) -> None:
         if crashed:
@@ -189,12 +200,15 @@ class Crew:
                 pause = limits.WORKER_BACKOFF_SECONDS * 2 ** min(self._failures - 2, 10)
                 self._not_before = time.monotonic() + min(pause, limits.MAX_WORKER_BACKOFF_SECONDS)
 
-    def _take_idle(self) -> list[Worker]:
-        idle, self._idle = self._idle, []
-        return idle
+    def _dismiss(self, workers: Iterable[Worker]) -> None:
+        """End idle workers in peace, on threads of their own: who asks for it holds the lock, and may wait for an answer."""
+        for worker in tuple(workers):
+            self._idle.remove(worker)
+            self._leaving.add(worker)
+            threading.Thread(target=self._see_off, args=(worker,), name="worker-stop", daemon=True).start()
 
-
-def _stop_all(workers: list[Worker]) -> None:
-    """End workers on threads of their own: who asks for it holds a lock or waits for an answer."""
-    for worker in workers:
-        threading.Thread(target=worker.stop, name="worker-stop", daemon=True).start()
+    def _see_off(self, worker: Worker) -> None:
+        worker.stop()
+        with self._changed:
+            self._leaving.discard(worker)
+            self._changed.notify_all()

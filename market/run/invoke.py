@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
+from market.cancellation import NEVER, Cancelled
 from market.errors import MarketError, Unavailable
 from market.model import DEFAULT_TIMEOUT_SECONDS, Kind, Outcome, OutcomeKind, SkillClass, State
 from market.run.args import dump_args, fill_args
@@ -22,6 +23,7 @@ from market.run.limits import RELOOK_PAUSE_SECONDS, RELOOK_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from market.cancellation import Cancellation
     from market.hookspecs import Executor, Target
     from market.model import Call
     from market.registry.live import LiveSkill
@@ -63,6 +65,7 @@ class _Attempt:
     started_at: datetime
     began: float
     args_text: str
+    cancellation: Cancellation
     target: LiveSkill | None = None
     ticket: int | None = field(default=None)
 
@@ -96,17 +99,14 @@ class Invoker:
         self._decide = decide
         self._tell = tell
 
-    def invoke(self, call: Call) -> Outcome:
-        """Make one call and return its outcome, also when it is refused or fails.
+    def invoke(self, call: Call, cancellation: Cancellation = NEVER) -> Outcome:
+        """Make one call and return its outcome, also when it is refused, fails or is cancelled.
 
         Raises Unavailable only when the attempt can't be audited; a mutating skill has not run then, or the message says so.
         """
-        attempt = _Attempt(call, self._clock(), time.perf_counter(), _dump_given(call.params))
+        attempt = _Attempt(call, self._clock(), time.perf_counter(), _dump_given(call.params), cancellation)
         try:
             outcome = self._attempt(attempt)
-        except KeyboardInterrupt:
-            self._record(attempt, Outcome(OutcomeKind.FAILED, error="interrupted by the caller"))
-            raise
         except BaseException as error:
             self._record(attempt, Outcome(OutcomeKind.FAILED, error=f"internal error: {type(error).__name__}: {error}"))
             raise
@@ -146,11 +146,15 @@ class Invoker:
 
     def _execute(self, attempt: _Attempt, target: LiveSkill, timeout_seconds: float) -> Outcome:
         try:
+            attempt.cancellation.check()
             if target.skill.skill_class is not SkillClass.SAFE and attempt.ticket is None:
                 attempt.ticket = self._audit.begin(self._row(attempt, Outcome(OutcomeKind.FAILED)))
-            return self._executors[target.skill.kind].execute(target, attempt.args_text, timeout_seconds)
+            executor = self._executors[target.skill.kind]
+            return executor.execute(target, attempt.args_text, timeout_seconds, attempt.cancellation)
         except Replaced:
             raise
+        except Cancelled as cancelled:
+            return Outcome(OutcomeKind.CANCELLED, error=f"cancelled before it ran, since {cancelled}")
         except MarketError as error:
             return _failure(OutcomeKind.FAILED, error)
 

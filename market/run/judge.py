@@ -27,10 +27,10 @@ _ESCAPE = "\x1b"
 _ADVICE = "a skill prints one JSON value on stdout"
 
 
-def judge_result(result: Result, timeout_seconds: float, exit_advice: str = "") -> Outcome:
-    """Return the outcome. `exit_advice` is appended to the sentence about an exit code."""
+def judge_result(result: Result, timeout_seconds: float, exit_advice: str = "", cancelled: str = "") -> Outcome:
+    """Return the outcome. `exit_advice` is appended to the sentence about an exit code, `cancelled` says why a call was cancelled."""
     stderr = result.stderr.decode("utf-8", "replace")
-    kind, error, value, text = _judge(result, timeout_seconds, exit_advice)
+    kind, error, value, text = _judge(result, timeout_seconds, exit_advice, cancelled)
     if error and stderr.strip():
         error = f"{error}\nstderr: {stderr.strip()[-STDERR_IN_ERROR_CHARACTERS:]}"
     if result.survivors:
@@ -47,7 +47,16 @@ def judge_result(result: Result, timeout_seconds: float, exit_advice: str = "") 
     )
 
 
-def _judge(result: Result, timeout_seconds: float, exit_advice: str) -> tuple[OutcomeKind, str, Any, str]:
+def describe_cancelled(why: str) -> str:
+    """Put into words that a call was ended which had begun."""
+    return f"cancelled, since {why}; a part of its work may be done"
+
+
+def _judge(
+    result: Result, timeout_seconds: float, exit_advice: str, cancelled: str
+) -> tuple[OutcomeKind, str, Any, str]:
+    if result.cancelled:
+        return OutcomeKind.CANCELLED, describe_cancelled(cancelled), None, ""
     if result.timed_out:
         return OutcomeKind.TIMEOUT, f"timed out after {timeout_seconds:g} s", None, ""
     if result.code is None or result.code < 0:

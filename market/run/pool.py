@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from market.cancellation import NEVER
 from market.errors import Unavailable
 from market.run.limits import KILL_SECONDS, QUEUE_SECONDS, SUPERVISORS, TERM_GRACE_SECONDS
 from market.run.supervision import Supervisor
@@ -14,6 +15,7 @@ from market.run.supervision import Supervisor
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from market.cancellation import Cancellation
     from market.run.supervision import Request, Result
 
 
@@ -38,8 +40,9 @@ class SupervisorPool:
     def __init__(self, size: int = SUPERVISORS, queue_seconds: float = QUEUE_SECONDS) -> None:
         self._size = size
         self._patience = queue_seconds
-        self._slots = threading.Semaphore(size)
+        self._free = size
         self._lock = threading.Lock()
+        self._freed = threading.Condition(self._lock)
         self._idle: list[Supervisor] = []
         self._busy: set[Supervisor] = set()
         self._closed = False
@@ -62,24 +65,26 @@ class SupervisorPool:
             while not self._closed and len(self._idle) + len(self._busy) < min(count, self._size):
                 self._idle.append(Supervisor())
 
-    def run(self, request: Request, pack_fd: int) -> Result:
+    def run(self, request: Request, pack_fd: int, cancellation: Cancellation = NEVER) -> Result:
         """Run a request in the directory `pack_fd` as soon as a supervisor is free.
 
         Raises SupervisorDied when it crashed under this call (the next call gets a new one), Unavailable when none
-        became free in time.
+        became free in time, Cancelled when the call was cancelled before.
         """
-        waited = self._wait_for_slot()
+        waited = self._wait_for_slot(cancellation)
         try:
             supervisor = self._take(waited)
             try:
-                result = supervisor.run(request, pack_fd)
+                result = supervisor.run(request, pack_fd, cancellation)
             except BaseException:
                 self._discard(supervisor)
                 raise
             self._put_back(supervisor)
             return replace(result, queue_seconds=waited)
         finally:
-            self._slots.release()
+            with self._freed:
+                self._free += 1
+                self._freed.notify_all()
 
     def load(self) -> Load:
         """Return the present load and the sums since the start."""
@@ -97,26 +102,30 @@ class SupervisorPool:
         for supervisor in idle:
             supervisor.close()
         # A slot comes back when its call's thread has buried its supervisor.
-        deadline = time.monotonic() + TERM_GRACE_SECONDS + KILL_SECONDS
-        held = [self._slots.acquire(timeout=max(0.0, deadline - time.monotonic())) for _ in range(self._size)]
-        for _ in filter(None, held):
-            self._slots.release()
+        with self._freed:
+            self._freed.wait_for(lambda: self._free == self._size, TERM_GRACE_SECONDS + KILL_SECONDS)
 
-    def _wait_for_slot(self) -> float:
+    def _wait_for_slot(self, cancellation: Cancellation) -> float:
         started = time.monotonic()
-        with self._lock:
+        with cancellation.on_cancel(self._wake), self._freed:
             self._waiting += 1
-        try:
-            if not self._slots.acquire(timeout=self._patience):
+            try:
+                is_free = self._freed.wait_for(lambda: cancellation.why or self._free, self._patience)
+            finally:
+                self._waiting -= 1
+            cancellation.check()
+            if not is_free:
                 raise Unavailable(
                     f"all {self._size} supervisors were busy for {self._patience:g} s",
                     why="each runs one call at a time",
                     hint="try again later, or start the host with more supervisors",
                 )
-        finally:
-            with self._lock:
-                self._waiting -= 1
+            self._free -= 1
         return time.monotonic() - started
+
+    def _wake(self) -> None:
+        with self._freed:
+            self._freed.notify_all()
 
     def _take(self, waited: float) -> Supervisor:
         with self._lock:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from market.cancellation import NEVER, Cancelled
 from market.errors import InvalidInput
 from market.model import Outcome, OutcomeKind
 from market.pack.entry_python import split_python_entry
 from market.run.environment import child_environment
-from market.run.judge import judge_output
+from market.run.judge import describe_cancelled, judge_output
 from market.run.limits import STDERR_IN_ERROR_CHARACTERS
 from market.run.worker_link import WorkerLate, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from market.cancellation import Cancellation
     from market.hookspecs import Target
     from market.model import Command
     from market.run.worker_link import Reply, Worker
@@ -29,7 +31,9 @@ class PythonExecutor:
         self._workers = workers
         self._environ = environ
 
-    def execute(self, target: Target, args_text: str, timeout_seconds: float) -> Outcome:
+    def execute(
+        self, target: Target, args_text: str, timeout_seconds: float, cancellation: Cancellation = NEVER
+    ) -> Outcome:
         """Run the skill; see `market.run.executor.Executor`. The time of a call begins when its worker is up."""
         command = target.skill.command
         entry = split_python_entry(command.entry) if command else None
@@ -39,16 +43,20 @@ class PythonExecutor:
         started = time.monotonic()
         worker: Worker | None = None
         try:
-            with self._workers.crew(target).borrow() as worker:
+            with self._workers.crew(target).borrow(cancellation) as worker:
                 if missing := worker.hello["offers"].get(target.skill.name):
                     return _failed(
                         f"{target.pack} declares the skill {target.skill.name}, but its code doesn't have it: {missing}",
                         worker,
                         started,
                     )
-                return _judge(worker.call(request, args_text, timeout_seconds), worker, started)
+                return _judge(_call(worker, request, args_text, timeout_seconds, cancellation), worker, started)
         except WorkerLate:
             return _failed(f"timed out after {timeout_seconds:g} s", worker, started, OutcomeKind.TIMEOUT)
+        except Cancelled as cancelled:
+            if worker is None:
+                raise
+            return _failed(describe_cancelled(str(cancelled)), worker, started, OutcomeKind.CANCELLED)
         except WorkerLost as lost:
             return _failed(f"the worker of {target.pack} ended in the middle of the call: {lost}", worker, started)
 
@@ -59,6 +67,20 @@ def _request(
     folder = target.skill.folder
     context = {"pack": target.pack, "version": target.version, "folder": folder, "timeout_seconds": timeout_seconds}
     return {"key": target.skill.name, "target": entry, "folder": folder, "environment": environment, "context": context}
+
+
+def _call(
+    worker: Worker, request: dict[str, Any], args_text: str, timeout_seconds: float, cancellation: Cancellation
+) -> Reply:
+    """Make the call; raises `Cancelled` for one that was cancelled, also if it has just answered: its worker is killed by then."""
+    with cancellation.on_cancel(worker.interrupt):
+        try:
+            reply = worker.call(request, args_text, timeout_seconds)
+        except WorkerLost:
+            cancellation.check()
+            raise
+    cancellation.check()
+    return reply
 
 
 def _judge(reply: Reply, worker: Worker, started: float) -> Outcome:

@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from market.cancellation import NEVER
 from market.errors import Unavailable
 from market.run import limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from market.cancellation import Cancellation
 
 _SCRIPT = Path(__file__).with_name("supervisor.py")
 _HEADER_BYTES = 8
@@ -51,6 +54,7 @@ class Result:
 
     failure: int
     timed_out: bool
+    cancelled: bool
     code: int | None
     stdout: bytes
     stdout_total: int
@@ -86,8 +90,8 @@ class Supervisor:
         """Whether the process still runs."""
         return self._process.poll() is None
 
-    def run(self, request: Request, pack_fd: int) -> Result:
-        """Run one request in the directory `pack_fd`; raises SupervisorDied."""
+    def run(self, request: Request, pack_fd: int, cancellation: Cancellation = NEVER) -> Result:
+        """Run one request in the directory `pack_fd`, a cancelled one to the end of its grace; raises SupervisorDied."""
         patience = (
             request.timeout_seconds + limits.TERM_GRACE_SECONDS + limits.KILL_SECONDS + limits.REPLY_SLACK_SECONDS
         )
@@ -95,8 +99,10 @@ class Supervisor:
         try:
             self._socket.settimeout(patience)
             self._send(_dump_request(request), pack_fd)
-            child = self._receive_child()
-            return Result(**self._receive())
+            # Not before the request is sent: the two would mix.
+            with cancellation.on_cancel(self._cancel):
+                child = self._receive_child()
+                return Result(**self._receive())
         except OSError as error:
             _kill_orphan(child)
             raise SupervisorDied(str(error) or type(error).__name__) from error
@@ -117,6 +123,11 @@ class Supervisor:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+    def _cancel(self) -> None:
+        """Have the running call end as at its deadline; one that has just ended isn't harmed."""
+        with contextlib.suppress(OSError):
+            self._socket.send(bytes(_HEADER_BYTES), socket.MSG_DONTWAIT)
 
     def _send(self, body: bytes, pack_fd: int) -> None:
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [pack_fd]))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 65536
 HEADER_BYTES = 8
 STARTED = b"\1"
+# In the place of a request's size, while a call runs: end it as at its deadline.
+CANCEL = bytes(HEADER_BYTES)
 # What a pipe can hold at its end (its size is at most 1 MiB for an ordinary user), with room to spare.
 LAST_CHUNKS = 64
 TICK_SECONDS = 0.005
@@ -85,6 +87,7 @@ class Running:
         self.departure = departure
         self.to_write = memoryview(request["stdin"])
         self.status: int | None = None
+        self.cancelled = False
         self.failure = 0
         self.child = -1
         self.captures: dict[int, Capture] = {}
@@ -146,12 +149,19 @@ class Running:
         del self.captures[descriptor]
         return False
 
+    def listen(self) -> None:
+        """Take what the host says while a call runs: that it shall end, or by its silence that the host is gone."""
+        if os.read(self.control_fd, HEADER_BYTES):
+            self.cancelled = True
+        else:
+            self.departure.asked = True
+
     def step(self, seconds: float) -> None:
         """Wait for something to happen, and take care of it."""
         longest = REAP_SECONDS if self.pidfd >= 0 else TICK_SECONDS
         for descriptor, _ in self.poll.poll(max(0.0, min(seconds, longest)) * 1000):
             if descriptor == self.control_fd:
-                self.departure.asked = True  # the host is gone, and with it the reason for this call
+                self.listen()
             elif descriptor == self.stdin:
                 self.feed()
             elif descriptor == self.pidfd:
@@ -177,10 +187,10 @@ class Running:
             return False
 
     def until_ended(self, deadline: float) -> bool:
-        """Serve the pipes until the child has ended; False at the deadline."""
+        """Serve the pipes until the child has ended; False at the deadline, or when the call is cancelled."""
         while self.status is None and not self.failure:
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self.cancelled:
                 return False
             self.step(left)
         return True
@@ -236,7 +246,8 @@ def run(request: dict[str, Any], pack_fd: int, control: socket.socket, departure
         running.close()
     return {
         "failure": running.failure,
-        "timed_out": not ended,
+        "timed_out": not ended and not running.cancelled,
+        "cancelled": not ended and running.cancelled,
         "code": None if running.status is None else os.waitstatus_to_exitcode(running.status),
         "stdout": bytes(running.stdout.kept),
         "stdout_total": running.stdout.total,
@@ -331,8 +342,10 @@ def read_parent(pid: str) -> int:
 
 def receive(control: socket.socket) -> tuple[dict[str, Any], int] | None:
     """Read one request and the pack's descriptor that travels with it; None when the host has closed its end."""
-    size = socket.CMSG_SPACE(4)
-    head, ancillary, _, _ = control.recvmsg(HEADER_BYTES, size, socket.MSG_CMSG_CLOEXEC)
+    while True:
+        head, ancillary, _, _ = control.recvmsg(HEADER_BYTES, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)
+        if head != CANCEL:
+            break  # else it came when its call had just ended
     if not head:
         return None
     descriptors = [int.from_bytes(data[:4], sys.byteorder) for _, _, data in ancillary]

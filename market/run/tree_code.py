@@ -34,6 +34,11 @@ def unit_of(skill: Target) -> UnitId:
     return UnitId(skill.root, skill.unit[len(skill.root) + 1 :])
 
 
+def label_of(skill: Target) -> str:
+    """Return how the processes of a skill's pack are called in the process table."""
+    return f"{skill.pack}=={skill.version}" if skill.version else skill.pack
+
+
 def declared_functions(skills: Iterable[Target]) -> dict[str, tuple[str, str]]:
     """Return module and function of every python skill, by its name."""
     found = {

@@ -1,8 +1,9 @@
 """The process of one wheel pack: it keeps the pack's code apart from the host, and leaves no process behind.
 
-A standalone script, started as `python -I -S worker.py REQUESTS REPLIES CONTROL PACK UMASK RLIMIT=MOST...` (the first four are
-descriptors), never imported. It is two processes: this one only waits, as a subreaper, for the host to go or for the other one
-to end; the other one serves calls (`worker_serve.py`). The host's end is `market.run.worker_link`.
+A standalone script, started as `python -I -S worker.py LABEL REQUESTS REPLIES CONTROL PACK UMASK RLIMIT=MOST...`, never imported.
+LABEL is for whoever reads the process table; the next four are descriptors. It is two processes: this one only waits, as a
+subreaper, for the host to go or for the other one to end; the other one serves calls (`worker_serve.py`). The host's end is
+`market.run.worker_link`.
 """
 
 from __future__ import annotations
@@ -67,10 +68,10 @@ def kill_all(child: int, status: int | None) -> int | None:
 
 def main() -> None:
     """Start the serving process and keep it."""
-    requests, replies, control, pack = (int(text) for text in sys.argv[1:5])
-    rlimits = [(int(which), int(most)) for which, _, most in (arg.partition("=") for arg in sys.argv[6:])]
+    requests, replies, control, pack = (int(text) for text in sys.argv[2:6])
+    rlimits = [(int(which), int(most)) for which, _, most in (arg.partition("=") for arg in sys.argv[7:])]
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
-    set_limits(int(sys.argv[5]), rlimits)
+    set_limits(int(sys.argv[6]), rlimits)
     child = os.fork()
     if not child:
         _prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))

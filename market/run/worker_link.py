@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from market.cancellation import NEVER
 from market.errors import Unavailable
 from market.run import limits
 from market.run.supervision import RLIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from market.cancellation import Cancellation
 
 _SCRIPT = Path(__file__).with_name("worker.py")
 _CHUNK_BYTES = 65536
@@ -43,18 +46,29 @@ class WorkerLate(WorkerLost):
 
 
 class Worker:
-    """One worker process. For one thread at a time. `hello` is what its code offers."""
+    """One worker process. For one thread at a time. `label` is what the process table shows, `hello` is what its code offers."""
 
-    def __init__(self, pack_fd: int, targets: Mapping[str, tuple[str, str]], start_seconds: float) -> None:
+    def __init__(
+        self,
+        pack_fd: int,
+        targets: Mapping[str, tuple[str, str]],
+        label: str,
+        start_seconds: float,
+        stop: Cancellation = NEVER,
+    ) -> None:
         self._top = f"/proc/self/fd/{pack_fd}/"
         self._stderr = bytearray()
         self._stderr_total = 0
         self._number = 0
         self._closing = threading.Lock()
-        self._start(pack_fd)
+        self._start(pack_fd, label)
         self.last_used = time.monotonic()
+        hello = json.dumps({"targets": targets}).encode() + b"\n"
         try:
-            reply = self._exchange(json.dumps({"targets": targets}).encode() + b"\n", time.monotonic() + start_seconds)
+            with stop.on_cancel(self.interrupt):
+                reply = self._exchange(hello, time.monotonic() + start_seconds)
+            if stop.why:
+                raise WorkerLost(f"its start was broken off, since {stop.why}")
             if reply.header["kind"] != "hello":
                 raise WorkerLost(f"it can't be loaded: {reply.header.get('error')}")
         except WorkerLate:
@@ -125,7 +139,7 @@ class Worker:
         code = _plain_code(code)
         return f"it was killed by signal {-code}" if code < 0 else f"it exited with code {code}"
 
-    def _start(self, pack_fd: int) -> None:
+    def _start(self, pack_fd: int, label: str) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         control, self._control = os.pipe()
@@ -133,7 +147,7 @@ class Worker:
         theirs = (requests, replies, control, pack_fd)
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), *map(str, theirs), str(limits.CHILD_UMASK), *RLIMITS],
+                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), label, *map(str, theirs), str(limits.CHILD_UMASK), *RLIMITS],
                 env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=theirs, start_new_session=True,
             )  # fmt: skip
         except OSError as error:

@@ -17,12 +17,13 @@ from market.errors import MarketError
 from market.run import limits
 from market.run.crew import Crew
 from market.run.lease import lease_unit
-from market.run.tree_code import blame, declared_functions, first_runnable, tree_key, unit_of
+from market.run.tree_code import blame, declared_functions, first_runnable, label_of, tree_key, unit_of
 from market.run.worker_link import Worker, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from market.cancellation import Cancellation
     from market.hookspecs import Target
     from market.registry.registry import Registry
     from market.registry.snapshot import Snapshot
@@ -132,13 +133,16 @@ class Workers:
         return tuple(pid for code in self._list() for pid in code.crew.pids)
 
     def close(self) -> None:
-        """End all workers, with what they run."""
+        """End all workers, and return when they are gone: what runs is killed, idle ones end in peace, all at once."""
         self._closed.set()
         codes = self._list()
         with self._lock:
             self._codes.clear()
         for code in codes:
             code.crew.interrupt()
+        deadline = time.monotonic() + limits.WORKER_STOP_SECONDS + limits.KILL_SECONDS
+        for code in codes:
+            code.crew.wait_until_gone(max(0.0, deadline - time.monotonic()))
 
     def _list(self) -> list[_Code]:
         with self._lock:
@@ -152,20 +156,21 @@ class Workers:
 
     def _make(self, skill: Target, siblings: Iterable[Target]) -> _Code:
         functions = declared_functions(siblings)
-        crew = Crew(skill.pack, lambda: self._start(skill, functions), self._processes)
+        crew = Crew(skill.pack, lambda stop: self._start(skill, functions, stop), self._processes)
         return _Code(skill, crew, pause=self._retry_seconds)
 
     def _is_at_work(self, before: LoadedUnit | None) -> bool:
         code = self._codes.get(tree_key(before)) if before is not None else None
         return code is not None and code.crew.has_workers
 
-    def _start(self, skill: Target, functions: dict[str, tuple[str, str]]) -> Worker:
+    def _start(self, skill: Target, functions: dict[str, tuple[str, str]], stop: Cancellation) -> Worker:
         with lease_unit(skill) as pack_fd:
             try:
-                worker = Worker(pack_fd, functions, self._start_seconds)
+                worker = Worker(pack_fd, functions, label_of(skill), self._start_seconds, stop)
             except WorkerLost as error:
-                # Below the first line is what the code printed, which isn't a sentence.
-                self._note(skill, dict.fromkeys(functions, str(error).partition("\n")[0]), can_heal=True)
+                if not stop.why:
+                    # Below the first line is what the code printed, which isn't a sentence.
+                    self._note(skill, dict.fromkeys(functions, str(error).partition("\n")[0]), can_heal=True)
                 raise
         self._note(skill, {name: why for name, why in worker.hello["offers"].items() if why})
         return worker

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 LAUNCH_VARIABLE = "MARKET_LAUNCH"
 PR_SET_PDEATHSIG = 1
+STOP_SIGNAL = signal.SIGUSR1
+"""Tells a child that the server stops, and the second time that it shall be quick. An app that has long requests takes it with its
+event loop: from the server itself it hears of the stop only when all requests have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ def load_app(target: str) -> ASGIApp:
     die_with_parent()
     # A terminal's Ctrl-C goes to the whole group; the parent alone decides how the children stop.
     os.setpgid(0, 0)
+    # Nothing happens where the app doesn't listen; a function, since programs would inherit that it's ignored.
+    signal.signal(STOP_SIGNAL, lambda *_: None)
     module, _, name = target.partition(":")
     try:
         return cast("ASGIApp", getattr(importlib.import_module(module), name)())

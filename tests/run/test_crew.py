@@ -34,11 +34,11 @@ class FakeWorker:
     kill = interrupt = stop
 
 
-def starter(count: int) -> tuple[Callable[[], Worker], list[FakeWorker]]:
+def starter(count: int) -> tuple[Callable[[object], Worker], list[FakeWorker]]:
     """A way to start so many workers, after which another tree stands in the place."""
     started: list[FakeWorker] = []
 
-    def start() -> Worker:
+    def start(_: object = None) -> Worker:
         if len(started) == count:
             started.append(FakeWorker())
             raise Replaced("another tree stands there")

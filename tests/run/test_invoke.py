@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from market.cancellation import NEVER
 from market.disk.exchange import exchange as exchange_trees
 from market.errors import InvalidInput, Problem, Severity, Unavailable
 from market.model import Call, Caller, Kind, Outcome, OutcomeKind, Role, SkillClass, State
@@ -22,6 +23,7 @@ from tests.run.test_upgrade import a_version, exchange
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from market.cancellation import Cancellation
     from market.registry.live import LiveSkill
     from market.run.audit_row import AuditRow
     from market.run.command import CommandExecutor
@@ -59,7 +61,7 @@ class FakeExecutor:
         self.act = act
         self.calls: list[tuple[str, str, float]] = []
 
-    def execute(self, target: LiveSkill, args_text: str, timeout_seconds: float) -> Outcome:
+    def execute(self, target: LiveSkill, args_text: str, timeout_seconds: float, cancellation: Cancellation = NEVER) -> Outcome:
         self.calls.append((target.key, args_text, timeout_seconds))
         outcome: Outcome = self.act()
         return outcome

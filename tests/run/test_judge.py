@@ -17,6 +17,7 @@ def a_result(**changes: Any) -> Result:
     fields: dict[str, Any] = {
         "failure": 0,
         "timed_out": False,
+        "cancelled": False,
         "code": 0,
         "stdout": b"{}",
         "stdout_total": 2,
