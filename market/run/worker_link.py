@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import subprocess
 import sys
@@ -56,7 +57,7 @@ class Worker:
         start_seconds: float,
         stop: Cancellation = NEVER,
     ) -> None:
-        self._top = f"/proc/self/fd/{pack_fd}/"
+        self._top = re.compile(rf"/proc/\d+/fd/{pack_fd}/")
         self._stderr = bytearray()
         self._stderr_total = 0
         self._number = 0
@@ -103,7 +104,7 @@ class Worker:
     def take_stderr(self) -> tuple[str, bool]:
         """Return the end of what was written to stdout and stderr since the call began, and whether there was more."""
         self._drain_stderr()
-        text = bytes(self._stderr).decode("utf-8", "replace").replace(self._top, "")
+        text = self._top.sub("", bytes(self._stderr).decode("utf-8", "replace"))
         return text, self._stderr_total > len(self._stderr)
 
     def stop(self) -> None:
@@ -147,7 +148,7 @@ class Worker:
         theirs = (requests, replies, control, pack_fd)
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), label, *map(str, theirs), str(limits.CHILD_UMASK), *RLIMITS],
+                [sys.executable, "-I", "-S", "-B", "-X", "utf8", str(_SCRIPT), label, *map(str, theirs), str(limits.CHILD_UMASK), *RLIMITS],
                 env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=theirs, start_new_session=True,
             )  # fmt: skip
         except OSError as error:

@@ -26,6 +26,7 @@ HOOK_EXECUTE = "market_execute"
 HOOK_SKILLS = "market_skills"
 ARGUMENTS = ("key", "params", "context")
 PR_SET_CHILD_SUBREAPER = 36
+PROCESSES = "/proc/"
 KILL_ROUNDS = 2000
 KILL_PAUSE_SECONDS = 0.001
 MAX_ERROR_CHARACTERS = 4096
@@ -254,6 +255,14 @@ def end_children() -> None:
             time.sleep(KILL_PAUSE_SECONDS)
 
 
+def forget_forkserver() -> None:
+    """Have `multiprocessing` start its server anew in the next call: it would wait for the one that we killed, and fail."""
+    server: Any = getattr(sys.modules.get("multiprocessing.forkserver"), "_forkserver", None)
+    if server is not None and server._forkserver_pid is not None:
+        os.close(server._forkserver_alive_fd)
+        server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
+
+
 def kill_children(listing: str) -> None:
     """Kill the processes that the kernel lists as a thread's children."""
     try:
@@ -284,6 +293,23 @@ class Surroundings:
         os.chdir(f"{self.top}/{request['folder']}")
 
 
+def find_in_pack(path: str) -> importlib.machinery.FileFinder:
+    """Return what finds modules in a directory of the pack, which is seen through an open descriptor; raises ImportError for others."""
+    if not path.startswith(PROCESSES):
+        raise ImportError(path)
+    return importlib.machinery.FileFinder(
+        path,
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+        (PackLoader, importlib.machinery.SOURCE_SUFFIXES),
+    )
+
+
+def compile_from_source() -> None:
+    """Have the pack's modules compiled from their source from now on, also where it has been looked into before."""
+    sys.path_hooks.insert(0, find_in_pack)
+    sys.path_importer_cache.clear()
+
+
 def prepare(pack: int) -> str:
     """Make the pack's open directory the place from which code comes, whatever stands under its path by now."""
     os.dup2(2, 1)
@@ -292,18 +318,9 @@ def prepare(pack: int) -> str:
     os.close(nothing)
     sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     os.set_inheritable(pack, True)
-    top = f"/proc/self/fd/{pack}"
-    loaders = (
-        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
-        (PackLoader, importlib.machinery.SOURCE_SUFFIXES),
-    )
-
-    def find_in_pack(path: str) -> importlib.machinery.FileFinder:
-        if not path.startswith(top):
-            raise ImportError(path)
-        return importlib.machinery.FileFinder(path, *loaders)
-
-    sys.path_hooks.insert(0, find_in_pack)
+    # By our number, not `self`: processes that `multiprocessing` starts take over the path, and no descriptor.
+    top = f"{PROCESSES}{os.getpid()}/fd/{pack}"
+    compile_from_source()
     sys.path += [top, f"{top}/.site"]
     os.environ.clear()
     os.chdir(top)
@@ -352,4 +369,5 @@ def serve_calls(stream: BinaryIO, replies: int, code: PackCode, surroundings: Su
         if os.getpid() != own:
             os._exit(1)  # a copy of us that the call forked, and that came back from it
         end_children()
+        forget_forkserver()
         reply(replies, {"kind": kind, "error": error, "id": request["id"]}, body)
