@@ -82,8 +82,13 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
     linked = LinkedFolders(settings.roots, settings.link_targets)
     registry = Registry(settings.roots, environment.load, lambda: (*linked.find(), *environment.find()))
     audit = AuditLog(home.audit)
-    pool = SupervisorPool(settings.execution_threads)
-    workers = follow_registry(registry, processes=settings.worker_processes, idle_seconds=settings.worker_idle_seconds)
+    pool = SupervisorPool(settings.execution_threads, memory_bytes=settings.call_memory_bytes)
+    workers = follow_registry(
+        registry,
+        processes=settings.worker_processes,
+        idle_seconds=settings.worker_idle_seconds,
+        memory_bytes=settings.call_memory_bytes,
+    )
     own = {**own_running(pool, workers), **own_installing(), **own_news()}
     plugins = load_plugins(own, disabled=load_disabled(home.plugins))
     executors = plugins.register_executors(os.environ)

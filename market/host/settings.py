@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from market.disk.failures import disk_failures
 from market.errors import InvalidInput
-from market.run.limits import MAX_ARGS_BYTES, WORKER_IDLE_SECONDS, WORKER_PROCESSES
+from market.run.limits import CALL_MEMORY_BYTES, MAX_ARGS_BYTES, WORKER_IDLE_SECONDS, WORKER_PROCESSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ class HostSettings:
     `worker_processes` is how many processes one wheel pack gets while its calls overlap, `worker_idle_seconds` how long an unused
     one is kept. `link_targets` are folders into which links in the roots may lead. `load_grace_seconds` bounds how long the start
     waits for the first load, which then goes on beside it. `stop_grace_seconds` is how long running calls may go on when the host is
-    asked to stop; then they are cancelled.
+    asked to stop; then they are cancelled. `call_memory_bytes` is how much data each process of a call may hold, 0 any amount.
     """
 
     home: str
@@ -41,6 +41,7 @@ class HostSettings:
     execution_threads: int = 16
     worker_processes: int = WORKER_PROCESSES
     worker_idle_seconds: float = WORKER_IDLE_SECONDS
+    call_memory_bytes: int = CALL_MEMORY_BYTES
     # A call's arguments come in one body: whoever may run a skill here may pass it as much as the command line does.
     max_body_bytes: int = MAX_ARGS_BYTES
     max_upload_bytes: int = 64 << 20
@@ -54,6 +55,7 @@ POSITIVE = (
     *("rescan_seconds", "load_grace_seconds", "execution_threads", "worker_processes", "worker_idle_seconds"),
     *("max_body_bytes", "max_upload_bytes"),
 )
+NOT_NEGATIVE = ("stop_grace_seconds", "call_memory_bytes")
 NOT_FROM_OUTSIDE = frozenset({"home", "roots", "skipped_roots", "link_targets", "login_hash"})
 
 
@@ -123,8 +125,9 @@ def _read_table(config: Path) -> Mapping[str, Any]:
 def _checked(settings: HostSettings) -> HostSettings:
     if settings.integrity not in INTEGRITY_CHOICES:
         raise InvalidInput(f"integrity is {settings.integrity!r}", hint=f"one of {', '.join(INTEGRITY_CHOICES)}")
-    if settings.stop_grace_seconds < 0:
-        raise InvalidInput(f"stop_grace_seconds is {settings.stop_grace_seconds}", why="it must not be below 0")
+    for name in NOT_NEGATIVE:
+        if getattr(settings, name) < 0:
+            raise InvalidInput(f"{name} is {getattr(settings, name)}", why="it must not be below 0")
     for name in POSITIVE:
         if getattr(settings, name) <= 0:
             raise InvalidInput(f"{name} is {getattr(settings, name)}", why="it must be above 0")

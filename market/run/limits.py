@@ -26,6 +26,9 @@ MAX_CORE_BYTES = 0
 MAX_OPEN_FILES = 1024
 # Stops a runaway writer before it fills the disk; high enough for a database dump.
 MAX_FILE_BYTES = 4 << 30
+# What each process may hold of its own data (RLIMIT_DATA). Not address space: node, Java and Go reserve far more of that than they use.
+# Stops what would drive the machine into swapping; real packs with numpy, node or Java stay far below.
+CALL_MEMORY_BYTES = 4 << 30
 
 PREVIEW_CHARACTERS = 200
 STDERR_IN_ERROR_CHARACTERS = 4096

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from market.cancellation import NEVER
 from market.errors import Unavailable
-from market.run.limits import KILL_SECONDS, QUEUE_SECONDS, SUPERVISORS, TERM_GRACE_SECONDS
+from market.run.limits import CALL_MEMORY_BYTES, KILL_SECONDS, QUEUE_SECONDS, SUPERVISORS, TERM_GRACE_SECONDS
 from market.run.supervision import Supervisor
 
 if TYPE_CHECKING:
@@ -37,9 +37,12 @@ class SupervisorPool:
     The most recently used one is taken first: its memory is warm, and surplus ones stay asleep.
     """
 
-    def __init__(self, size: int = SUPERVISORS, queue_seconds: float = QUEUE_SECONDS) -> None:
+    def __init__(
+        self, size: int = SUPERVISORS, queue_seconds: float = QUEUE_SECONDS, memory_bytes: int = CALL_MEMORY_BYTES
+    ) -> None:
         self._size = size
         self._patience = queue_seconds
+        self._memory_bytes = memory_bytes
         self._free = size
         self._lock = threading.Lock()
         self._freed = threading.Condition(self._lock)
@@ -63,7 +66,7 @@ class SupervisorPool:
         """Start supervisors ahead of the first call, so that it needn't wait for an interpreter."""
         with self._lock:
             while not self._closed and len(self._idle) + len(self._busy) < min(count, self._size):
-                self._idle.append(Supervisor())
+                self._idle.append(Supervisor(self._memory_bytes))
 
     def run(self, request: Request, pack_fd: int, cancellation: Cancellation = NEVER) -> Result:
         """Run a request in the directory `pack_fd` as soon as a supervisor is free.
@@ -138,7 +141,7 @@ class SupervisorPool:
                 self._replaced += 1
                 supervisor.close()
                 supervisor = None
-            supervisor = supervisor or Supervisor()
+            supervisor = supervisor or Supervisor(self._memory_bytes)
             self._busy.add(supervisor)
             return supervisor
 

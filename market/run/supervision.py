@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
 _SCRIPT = Path(__file__).with_name("supervisor.py")
 _HEADER_BYTES = 8
-RLIMITS = (
-    f"{resource.RLIMIT_CORE}={limits.MAX_CORE_BYTES}",
-    f"{resource.RLIMIT_NOFILE}={limits.MAX_OPEN_FILES}",
-    f"{resource.RLIMIT_FSIZE}={limits.MAX_FILE_BYTES}",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +67,11 @@ class SupervisorDied(Exception):
 class Supervisor:
     """One supervisor process. For one thread at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory_bytes: int = limits.CALL_MEMORY_BYTES) -> None:
         self._socket, theirs = socket.socketpair()
         with theirs:
             try:
-                self._process = _start(theirs)
+                self._process = _start(theirs, memory_bytes)
             except OSError as error:
                 self._socket.close()
                 raise Unavailable("can't start a supervisor process", why=str(error)) from error
@@ -157,7 +152,18 @@ class Supervisor:
         return bytes(received)
 
 
-def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
+def dump_rlimits(memory_bytes: int) -> tuple[str, ...]:
+    """Return as arguments of our scripts what each process of a call is limited to; 0 bytes of memory is no limit."""
+    values = {
+        resource.RLIMIT_CORE: limits.MAX_CORE_BYTES,
+        resource.RLIMIT_NOFILE: limits.MAX_OPEN_FILES,
+        resource.RLIMIT_FSIZE: limits.MAX_FILE_BYTES,
+        resource.RLIMIT_DATA: memory_bytes or resource.RLIM_INFINITY,
+    }
+    return tuple(f"{which}={most}" for which, most in values.items() if most != resource.RLIM_INFINITY)
+
+
+def _start(theirs: socket.socket, memory_bytes: int) -> subprocess.Popen[bytes]:
     """Start the script with an empty environment and in its own session, so that a terminal's Ctrl-C reaches the host first."""
     return subprocess.Popen(
         [
@@ -169,7 +175,7 @@ def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
             str(_SCRIPT),
             str(theirs.fileno()),
             str(limits.CHILD_UMASK),
-            *RLIMITS,
+            *dump_rlimits(memory_bytes),
         ],
         env={},
         stdin=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from market.cancellation import NEVER
 from market.errors import Unavailable
 from market.run import limits
-from market.run.supervision import RLIMITS
+from market.run.supervision import dump_rlimits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,6 +54,7 @@ class Worker:
         pack_fd: int,
         targets: Mapping[str, tuple[str, str]],
         label: str,
+        memory_bytes: int,
         start_seconds: float,
         stop: Cancellation = NEVER,
     ) -> None:
@@ -62,7 +63,7 @@ class Worker:
         self._stderr_total = 0
         self._number = 0
         self._closing = threading.Lock()
-        self._start(pack_fd, label)
+        self._start(pack_fd, label, memory_bytes)
         self.last_used = time.monotonic()
         hello = json.dumps({"targets": targets}).encode() + b"\n"
         try:
@@ -140,15 +141,16 @@ class Worker:
         code = _plain_code(code)
         return f"it was killed by signal {-code}" if code < 0 else f"it exited with code {code}"
 
-    def _start(self, pack_fd: int, label: str) -> None:
+    def _start(self, pack_fd: int, label: str, memory_bytes: int) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         control, self._control = os.pipe()
         self._errors, errors = os.pipe()
         theirs = (requests, replies, control, pack_fd)
+        arguments = (label, *map(str, theirs), str(limits.CHILD_UMASK), *dump_rlimits(memory_bytes))
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-B", "-X", "utf8", str(_SCRIPT), label, *map(str, theirs), str(limits.CHILD_UMASK), *RLIMITS],
+                [sys.executable, "-I", "-S", "-B", "-X", "utf8", str(_SCRIPT), *arguments],
                 env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=theirs, start_new_session=True,
             )  # fmt: skip
         except OSError as error:

@@ -67,6 +67,7 @@ class Workers:
         idle_seconds: float = limits.WORKER_IDLE_SECONDS,
         start_seconds: float = limits.WORKER_START_SECONDS,
         retry_seconds: float = limits.RETRY_SECONDS,
+        memory_bytes: int = limits.CALL_MEMORY_BYTES,
     ) -> None:
         self._siblings = siblings
         self._refresh = refresh
@@ -74,6 +75,7 @@ class Workers:
         self._idle_seconds = idle_seconds
         self._start_seconds = start_seconds
         self._retry_seconds = retry_seconds
+        self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
         self._codes: dict[TreeKey, _Code] = {}
         self._checking: set[TreeKey] = set()
@@ -166,7 +168,7 @@ class Workers:
     def _start(self, skill: Target, functions: dict[str, tuple[str, str]], stop: Cancellation) -> Worker:
         with lease_unit(skill) as pack_fd:
             try:
-                worker = Worker(pack_fd, functions, label_of(skill), self._start_seconds, stop)
+                worker = Worker(pack_fd, functions, label_of(skill), self._memory_bytes, self._start_seconds, stop)
             except WorkerLost as error:
                 if not stop.why:
                     # Below the first line is what the code printed, which isn't a sentence.
