@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from market.cancellation import NEVER
+from market.cancellation import NEVER, Cancellation, Cancelled
 from market.errors import MarketError, NotFound, PluginError, Problem, Severity, Unavailable
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
@@ -223,6 +223,29 @@ def test_an_executor_that_crashes_is_a_failed_call_that_names_the_plugin(act: An
     plugins = load_plugins(entry_points=[an_entry(Says({Kind.COMMAND: Runs(act)}))])
     outcome = plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0, NEVER)
     assert (outcome.kind, outcome.error) == (OutcomeKind.FAILED, error)
+
+
+class EndsEarly:
+    def execute(self, target: Any, args_text: str, timeout_seconds: float, cancellation: Cancellation) -> Outcome:
+        cancellation.check()
+        return Outcome(OutcomeKind.OK)
+
+
+class WithoutCancellation:
+    def execute(self, target: Any, args_text: str, timeout_seconds: float) -> Outcome:
+        return Outcome(OutcomeKind.OK)
+
+
+def test_an_executor_gets_the_cancellation_if_it_takes_it() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel("its caller went away")
+    plugins = load_plugins(
+        entry_points=[an_entry(Says({Kind.COMMAND: EndsEarly(), Kind.PYTHON: WithoutCancellation()}))]
+    )
+    executors = plugins.register_executors({})
+    with pytest.raises(Cancelled):
+        executors[Kind.COMMAND].execute(a_target(), "{}", 1.0, cancellation)
+    assert executors[Kind.PYTHON].execute(a_target(), "{}", 1.0, cancellation).kind is OutcomeKind.OK
 
 
 def test_an_executor_may_say_that_it_can_not_start() -> None:

@@ -70,7 +70,7 @@ class Worker:
             with stop.on_cancel(self.interrupt):
                 reply = self._exchange(hello, time.monotonic() + start_seconds)
             if stop.why:
-                raise WorkerLost(f"its start was broken off, since {stop.why}")
+                raise WorkerLost
             if reply.header["kind"] != "hello":
                 raise WorkerLost(f"it can't be loaded: {reply.header.get('error')}")
         except WorkerLate:
@@ -78,7 +78,8 @@ class Worker:
             raise WorkerLost(f"its code wasn't loaded after {start_seconds:g} s{self._tail()}") from None
         except WorkerLost as error:
             self.kill()
-            raise WorkerLost(f"{error}{self._tail()}") from None
+            why = f"its start was broken off, since {stop.why}" if stop.why else error
+            raise WorkerLost(f"{why}{self._tail()}") from None
         self.hello = reply.header
 
     @property

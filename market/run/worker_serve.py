@@ -224,12 +224,10 @@ def describe(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"it called exit({error.code!r})"
     text = str(error)[:MAX_ERROR_CHARACTERS]
-    if (
-        isinstance(error, MemoryError)
-        and (most := resource.getrlimit(resource.RLIMIT_DATA)[0]) != resource.RLIM_INFINITY
-    ):
-        text += f" (a process of a call may hold {most} bytes, {most >> 20} MiB)"
-    return f"{type(error).__name__}: {text.strip()}" if text else type(error).__name__
+    most = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    if isinstance(error, MemoryError) and most != resource.RLIM_INFINITY:
+        text = f"a process of a call may hold {most} bytes ({most >> 20} MiB)"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def answer(code: PackCode, request: dict[str, Any], args: bytes) -> tuple[str, str, bytes]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import signal
+import sqlite3
+import subprocess
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from market.cli.report import INTERRUPTED
 from tests.client.server import Answer, Asked, serve
 from tests.factories import a_skill_json, a_skill_md
+from tests.host.hosts import MARKET, environment
+from tests.registry.trees import a_command_folder, write_tree
+from tests.run.python_packs import wait_until
+from tests.run.test_tree import is_running
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.shell import Shell
 
 SCHEMA = {
@@ -190,3 +201,20 @@ def test_arguments_that_a_host_refuses_get_the_same_hint_as_here(shell: Shell) -
         assert "echo takes path (string, required)" in shell("run", "echo", "--host", host.url, expect=2).err
         state = "invalid"
         assert "takes" not in shell("run", "echo", "--host", host.url, expect=2).err
+
+
+@pytest.mark.flow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_the_skills_whole_tree_in_peace_and_is_audited(tmp_path: Path, number: signal.Signals) -> None:
+    root = tmp_path / "root"
+    a_command_folder(root / "long")
+    write_tree(root / "long", {"run.sh": "#!/bin/sh\ntrap 'echo > tidied; exit 0' TERM\nsetsid sleep 62 &\necho $! > child\necho > begun\nwhile :; do sleep 0.02; done\n"})
+    process = subprocess.Popen([MARKET, "run", "long", "--root", str(root)], env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_until((root / "long/begun").exists)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    assert process.returncode == INTERRUPTED
+    assert (root / "long/tidied").exists() and not is_running(root / "long/child")
+    with closing(sqlite3.connect(tmp_path / "market" / "audit.db")) as database:
+        ((outcome, error),) = database.execute("SELECT outcome, error FROM chat_tool_calls").fetchall()
+    assert (outcome, error.partition(";")[0]) == ("cancelled", "cancelled, since it was interrupted")

@@ -39,6 +39,8 @@ def test_they_travel_to_the_process_that_runs_the_app() -> None:
         ("", {"MARKET_HOST_INTEGRITY": "maybe"}),
         ("", {"MARKET_HOST_RESCAN_SECONDS": "0"}),
         ("", {"MARKET_HOST_EXECUTION_THREADS": "-1"}),
+        ("", {"MARKET_HOST_STOP_GRACE_SECONDS": "-1"}),
+        ("", {"MARKET_HOST_CALL_MEMORY_BYTES": "-1"}),
     ],
 )
 def test_what_is_refused(tmp_path: Path, text: str, environ: dict[str, str]) -> None:

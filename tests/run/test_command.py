@@ -14,12 +14,11 @@ from market.errors import InvalidInput
 from market.model import Kind, OutcomeKind
 from market.run.command import CommandExecutor
 from market.run.limits import LINGER_SECONDS, MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_STDOUT_BYTES, STDERR_TAIL_BYTES
+from market.run.pool import SupervisorPool
 from tests.run.live import a_live_skill, a_script_skill, write_script
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from market.run.pool import SupervisorPool
 
 PYTHON = f"#!{sys.executable} -IS\n"
 
@@ -187,3 +186,15 @@ def test_a_call_is_quick_when_nothing_lingers(tmp_path: Path, executor: CommandE
     for _ in range(40):
         executor.execute(skill, "{}", 5)
     assert time.monotonic() - started < 40 * LINGER_SECONDS
+
+
+@pytest.mark.parametrize(("memory_bytes", "limit"), [(1 << 30, str(1 << 20)), (0, "unlimited")])
+def test_memory_is_bounded_for_each_process_unless_there_is_no_limit(tmp_path: Path, memory_bytes: int, limit: str) -> None:
+    with SupervisorPool(size=1, memory_bytes=memory_bytes) as pool:
+        outcome = CommandExecutor(pool, {}).execute(a_script_skill(tmp_path, "#!/bin/bash\necho \"\\\"$(ulimit -d)\\\"\"\n"), "{}", 5)
+    assert outcome.result == limit
+
+
+def test_address_space_is_not_bounded(tmp_path: Path, executor: CommandExecutor) -> None:
+    script = f"{PYTHON}import mmap\nmmap.mmap(-1, 1 << 36, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)\nprint(1)\n"
+    assert executor.execute(a_script_skill(tmp_path, script), "{}", 5).result == 1, "node, Java and Go reserve much more than they use"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from market.cancellation import NEVER
+from market.cancellation import NEVER, Cancellation
 from market.disk.exchange import exchange as exchange_trees
 from market.errors import InvalidInput, Problem, Severity, Unavailable
 from market.model import Call, Caller, Kind, Outcome, OutcomeKind, Role, SkillClass, State
@@ -23,7 +23,6 @@ from tests.run.test_upgrade import a_version, exchange
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from market.cancellation import Cancellation
     from market.registry.live import LiveSkill
     from market.run.audit_row import AuditRow
     from market.run.command import CommandExecutor
@@ -246,3 +245,30 @@ def test_log_lines_of_a_successful_call_are_in_its_row(tmp_path: Path, executor:
     skill = a_script_skill(tmp_path, "#!/bin/sh\necho half way >&2\ncat\n")
     outcome = an_invoker(skill, executor, audit).invoke(a_call(params={"a": 1}))
     assert (outcome.result_text, audit.rows[0].stderr) == (json.dumps({"a": 1}, separators=(",", ":")), "half way\n")
+
+
+def test_a_call_that_was_cancelled_while_it_waited_does_not_run_and_is_audited(unit: Path) -> None:
+    executor, audit, cancellation = FakeExecutor(), FakeAudit(), Cancellation()
+    cancellation.cancel("its caller went away")
+    outcome = an_invoker(a_live_skill(unit, skill_class=SkillClass.MUTATING), executor, audit).invoke(a_call(), cancellation)
+    assert (outcome.kind, outcome.error) == (OutcomeKind.CANCELLED, "cancelled before it ran, since its caller went away")
+    assert (executor.calls, audit.begun, audit.rows[0].outcome, audit.rows[0].error) == ([], {}, "cancelled", outcome.error)
+
+
+def test_a_call_that_is_cancelled_before_its_executor_has_begun_is_audited_as_that(unit: Path) -> None:
+    audit, cancellation = FakeAudit(), Cancellation()
+
+    def act() -> None:
+        cancellation.cancel("the host was stopped")
+        cancellation.check()
+
+    outcome = an_invoker(a_live_skill(unit), FakeExecutor(act), audit).invoke(a_call(), cancellation)
+    assert (outcome.kind, outcome.error) == (OutcomeKind.CANCELLED, "cancelled before it ran, since the host was stopped")
+    assert audit.rows[0].outcome == "cancelled"
+
+
+def test_a_refusal_is_told_also_to_who_has_gone(unit: Path) -> None:
+    cancellation = Cancellation()
+    cancellation.cancel("its caller went away")
+    skill = a_live_skill(unit, skill_class=SkillClass.DANGEROUS)
+    assert an_invoker(skill, FakeExecutor(), FakeAudit()).invoke(a_call(), cancellation).kind is OutcomeKind.DENIED

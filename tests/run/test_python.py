@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -14,14 +15,13 @@ import pytest
 
 from market.errors import MarketError
 from market.model import OutcomeKind
-from market.run.limits import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES
+from market.run.limits import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES, WORKER_STOP_SECONDS
 from market.run.python import PythonExecutor
 from market.run.workers import Workers
 from tests.run.python_packs import a_python_pack, descendants, processes_in, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from market.model import Outcome
 
@@ -314,3 +314,69 @@ def test_the_end_of_the_host_is_the_end_of_its_workers(tmp_path: Path) -> None:
         PythonExecutor(workers, ENVIRON).execute(skill, "{}", 5)
         assert processes_in(tmp_path / "demo-pack")
     wait_until(lambda: not processes_in(tmp_path / "demo-pack"))
+
+
+def test_idle_workers_may_run_their_exit_handlers_when_the_host_ends_all_at_once_and_are_waited_for(tmp_path: Path) -> None:
+    code = "import atexit, os, time\ndef bye():\n    time.sleep(0.4)\n    open(os.path.join({folder!r}, str(os.getpid())), 'w').close()\n"
+    code += "atexit.register(bye)\ndef echo_py():\n    time.sleep(0.3)\n    return os.getpid()\n"
+    (tmp_path / "bye").mkdir()
+    skill = a_python_pack(tmp_path, code.format(folder=str(tmp_path / "bye")))
+    workers = Workers(processes=3)
+    executor = PythonExecutor(workers, ENVIRON)
+    with ThreadPoolExecutor(3) as threads:
+        serving = {str(outcome.result) for outcome in threads.map(lambda _: executor.execute(skill, "{}", 5), range(3))}
+    keepers = workers.pids()
+    started = time.monotonic()
+    workers.close()
+    assert time.monotonic() - started < 1, "one after the other would take 1.2 s"
+    assert {path.name for path in (tmp_path / "bye").iterdir()} == serving
+    assert len(keepers) == 3 and not any(Path(f"/proc/{pid}").exists() for pid in keepers), "not even as zombies"
+
+
+def test_a_worker_that_does_not_end_in_peace_is_killed(tmp_path: Path) -> None:
+    skill = a_python_pack(tmp_path, "import atexit, time\natexit.register(time.sleep, 60)\ndef echo_py():\n    return 1\n")
+    workers = Workers()
+    PythonExecutor(workers, ENVIRON).execute(skill, "{}", 5)
+    started = time.monotonic()
+    workers.close()
+    assert WORKER_STOP_SECONDS <= time.monotonic() - started < WORKER_STOP_SECONDS + 2
+    assert not processes_in(tmp_path / "demo-pack")
+
+
+def test_the_process_table_shows_whose_worker_it_is(tmp_path: Path, workers: Workers, executor: PythonExecutor) -> None:
+    outcome = run(executor, tmp_path, "import os\ndef echo_py():\n    return [os.getpid(), os.getppid()]\n")
+    for pid in outcome.result:  # type: ignore[attr-defined]
+        assert b"demo-pack==1.0.0" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+
+
+PARALLEL = (
+    "import multiprocessing, time\nfrom demo_pack import other\ndef echo_py(params):\n"
+    "    with multiprocessing.get_context(params['how']).Pool(2) as pool:\n        return pool.map(other.double, range(4))\n"
+)
+
+
+@pytest.mark.parametrize("how", ["spawn", "forkserver", "fork"])
+def test_code_may_use_multiprocessing_call_after_call_and_its_processes_run_the_same_source(
+    tmp_path: Path, executor: PythonExecutor, how: str
+) -> None:
+    skill = a_python_pack(tmp_path, PARALLEL)
+    package = tmp_path / "demo-pack" / "demo_pack"
+    (package / "other.py").write_text("def double(n):\n    return 3 * n\n")
+    status = (package / "other.py").stat()
+    code = compile("def double(n):\n    return 'evil'\n", "other.py", "exec")
+    cached = package / "__pycache__" / f"other.{sys.implementation.cache_tag}.pyc"
+    cached.parent.mkdir()
+    cached.write_bytes(external._code_to_timestamp_pyc(code, int(status.st_mtime), status.st_size))  # type: ignore[attr-defined]
+    for _ in range(2):
+        outcome = executor.execute(skill, f'{{"how": "{how}"}}', 20)
+        assert (outcome.result, outcome.error) == ([0, 3, 6, 9], "")
+    assert list(tmp_path.rglob("*.pyc")) == [cached]
+
+
+def test_memory_is_bounded_and_the_error_says_so(tmp_path: Path) -> None:
+    skill = a_python_pack(tmp_path, "def echo_py(params):\n    return len('a' * params['n'])\n")
+    with Workers(memory_bytes=512 << 20) as workers:
+        executor = PythonExecutor(workers, ENVIRON)
+        outcome = executor.execute(skill, '{"n": 1073741824}', 5)
+        assert outcome.error.startswith("it raised MemoryError: a process of a call may hold 536870912 bytes (512 MiB)")
+        assert executor.execute(skill, '{"n": 1048576}', 5).result == 1 << 20
