@@ -1,6 +1,6 @@
 """The process of one wheel pack: it keeps the pack's code apart from the host, and leaves no process behind.
 
-A standalone script, started as `python -I -S -B worker.py LABEL REQUESTS REPLIES CONTROL PACK UMASK RLIMIT=MOST...`, never imported.
+A standalone script, started as `python -I -S worker.py LABEL REQUESTS REPLIES CONTROL PACK UMASK RLIMIT=MOST...`, never imported.
 LABEL is for whoever reads the process table; the next four are descriptors. It is two processes: this one only waits, as a
 subreaper, for the host to go or for the other one to end; the other one serves calls (`worker_serve.py`). The host's end is
 `market.run.worker_link`.
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from market.run.supervisor import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, _prctl, find_descendants, set_limits
     from market.run.worker_serve import compile_from_source, serve
 else:
-    # Our neighbours on the disk, for one moment only: the pack must not see them. First, since where this is run again as the
-    # main module of a process that the pack's code starts through `multiprocessing`, the pack stands in the path too.
+    # Our neighbours on the disk, for one moment only: the pack must not see them. They come first, since `multiprocessing` runs this
+    # file again in the processes that the pack's code starts with it, and there the pack stands in the path too.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib would cost 10 ms
     from supervisor import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, _prctl, find_descendants, set_limits
     from worker_serve import compile_from_source, serve

@@ -151,7 +151,7 @@ class Worker:
         arguments = (label, *map(str, theirs), str(limits.CHILD_UMASK), *dump_rlimits(memory_bytes))
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-B", "-X", "utf8", str(_SCRIPT), *arguments],
+                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), *arguments],
                 env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=theirs, start_new_session=True,
             )  # fmt: skip
         except OSError as error:

@@ -309,9 +309,8 @@ def find_in_pack(path: str) -> importlib.machinery.FileFinder:
 
 
 def compile_from_source() -> None:
-    """Have the pack's modules compiled from their source from now on, also where it has been looked into before."""
+    """Have the pack's modules compiled from their source; to be called before anything looks for one."""
     sys.path_hooks.insert(0, find_in_pack)
-    sys.path_importer_cache.clear()
 
 
 def prepare(pack: int) -> str:

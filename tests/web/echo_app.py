@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -31,6 +32,7 @@ def create() -> ASGIApp:
                 await send({"type": f"{message['type']}.complete"})
             await send({"type": "lifespan.shutdown.complete"})
             return
+        await asyncio.sleep(float(scope["query_string"] or 0))
         await JSONResponse({"pid": os.getpid(), "url": launch.url, "settings": launch.settings})(scope, receive, send)
 
     return app

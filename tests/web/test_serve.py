@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,15 @@ def test_ctrl_c_in_a_terminal_reaches_the_whole_group_and_stops_it_gracefully() 
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=WAIT_SECONDS)
         assert (out, process.returncode, "Unexpected exit" in err) == ("stopped\n", 0, False), err
+
+
+def test_a_request_under_way_gets_its_answer_though_the_app_does_not_listen_to_the_stop() -> None:
+    with serving() as process, ThreadPoolExecutor(1) as threads:
+        url = url_of(process)
+        answer = threads.submit(lambda: urllib.request.urlopen(f"{url}/?1", timeout=WAIT_SECONDS).status)
+        time.sleep(0.3)
+        process.terminate()
+        assert answer.result() == 200
 
 
 def test_killing_the_parent_leaves_no_orphan() -> None:
