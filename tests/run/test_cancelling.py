@@ -6,16 +6,18 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from market.cancellation import Cancellation, Cancelled
 from market.model import OutcomeKind
 from market.run.command import CommandExecutor
+from market.run.crew import Crew
 from market.run.pool import SupervisorPool
 from market.run.python import PythonExecutor
 from market.run.supervision import Supervisor
+from market.run.worker_link import Reply
 from market.run.workers import Workers
 from tests.run.live import a_script_skill
 from tests.run.python_packs import a_python_pack, processes_in, wait_until
@@ -23,11 +25,12 @@ from tests.run.test_pool import SLEEPER, a_request
 from tests.run.test_tree import is_running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from market.hookspecs import Executor, Target
     from market.model import Outcome
+    from market.run.worker_link import Worker
 
 pytestmark = pytest.mark.flow
 
@@ -220,3 +223,39 @@ def test_closing_the_workers_breaks_off_a_start(tmp_path: Path) -> None:
     assert not processes_in(tmp_path / "demo-pack")
     call._thread.join(5)
     assert "the workers were stopped" in call.errors[0].why  # type: ignore[attr-defined]
+
+
+class AnswersJustThen:
+    """A worker whose answer comes at the very moment at which its call is cancelled; it is also the crews' keeper."""
+
+    pid = 1
+    last_used = 0.0
+    hello: Mapping[str, Mapping[str, str]] = {"offers": {}}
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self.cancellation = cancellation
+        self.ended: list[str] = []
+        self._crew = Crew("demo-pack", lambda _: cast("Worker", self), 1)
+
+    def crew(self, _: Target) -> Crew:
+        return self._crew
+
+    def call(self, *_: object) -> Reply:
+        self.cancellation.cancel("its caller went away")
+        return Reply({"kind": "ok", "size": 1}, b"1")
+
+    def take_stderr(self) -> tuple[str, bool]:
+        return "", False
+
+    def interrupt(self) -> None:
+        self.ended.append("interrupt")
+
+    def kill(self) -> None:
+        self.ended.append("kill")
+
+
+def test_a_worker_that_answers_while_it_is_killed_serves_nobody_any_more(tmp_path: Path) -> None:
+    cancellation = Cancellation()
+    worker = AnswersJustThen(cancellation)
+    outcome = PythonExecutor(cast("Workers", worker), {}).execute(a_python_pack(tmp_path, WAITS), "{}", 5, cancellation)
+    assert (outcome.kind, worker.ended, worker._crew.has_workers) == (OutcomeKind.CANCELLED, ["interrupt", "kill"], False)
