@@ -22,13 +22,13 @@ from market.run.crew import StartFailed
 from market.run.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator
 
     from market.cli.checking import Verdict
     from market.errors import Problem
     from market.installer.dependencies import DependencyTerms
     from market.registry.live import LiveSkill
+    from market.run.worker_reply import Header
     from market.trust.verify import VerifiedPack
 
 
@@ -78,13 +78,13 @@ def _unpack(verified: VerifiedPack, root: Path) -> tuple[LiveSkill, ...]:
     return unit.skills if unit else ()
 
 
-def _compare(skills: tuple[LiveSkill, ...], hello: Mapping[str, Any], file: str) -> Iterator[Problem]:
-    for name, trouble in sorted(hello["offers"].items()):
+def _compare(skills: tuple[LiveSkill, ...], hello: Header, file: str) -> Iterator[Problem]:
+    for name, trouble in sorted(hello.offers.items()):
         if trouble:
             yield make_problem("wheel-code-missing", f"the skill {name} is declared, but {trouble}", file)
-    if hello["folders"] is None:
+    if hello.folders is None:
         return
-    declared, named = {live.skill.folder for live in skills}, set(hello["folders"])
+    declared, named = {live.skill.folder for live in skills}, set(hello.folders)
     for folder in sorted(declared - named):
         yield make_problem(
             "wheel-code-folders", f"{folder} holds a manifest, and market_skills() doesn't name it", file

@@ -11,10 +11,12 @@ from market.cancellation import NEVER, Cancellation
 from market.errors import Unavailable
 from market.run import limits
 from market.run.executor import Replaced
-from market.run.worker_link import Worker, WorkerLate, WorkerLost
+from market.run.worker_reply import WorkerLate, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from market.run.worker_link import Worker
 
 
 class StartFailed(Unavailable):

@@ -12,7 +12,7 @@ from market.pack.entry_python import split_python_entry
 from market.run.environment import child_environment
 from market.run.judge import describe_cancelled, judge_output
 from market.run.limits import STDERR_IN_ERROR_CHARACTERS
-from market.run.worker_link import WorkerLate, WorkerLost
+from market.run.worker_reply import OK, WorkerLate, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from market.cancellation import Cancellation
     from market.hookspecs import Target
     from market.model import Command
-    from market.run.worker_link import Reply, Worker
+    from market.run.worker_link import Worker
+    from market.run.worker_reply import Reply
     from market.run.workers import Workers
 
 
@@ -44,7 +45,7 @@ class PythonExecutor:
         worker: Worker | None = None
         try:
             with self._workers.crew(target).borrow(cancellation) as worker:
-                if missing := worker.hello["offers"].get(target.skill.name):
+                if missing := worker.hello.offers.get(target.skill.name):
                     return _failed(
                         f"{target.pack} declares the skill {target.skill.name}, but its code doesn't have it: {missing}",
                         worker,
@@ -84,8 +85,8 @@ def _call(
 
 
 def _judge(reply: Reply, worker: Worker, started: float) -> Outcome:
-    if reply.header["kind"] != "ok":
-        return _failed(str(reply.header["error"]), worker, started)
+    if reply.header.kind != OK:
+        return _failed(reply.header.error, worker, started)
     kind, error, value, text = judge_output(reply.body)
     if kind is not OutcomeKind.OK:
         return _failed(error, worker, started)

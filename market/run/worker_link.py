@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from market.cancellation import NEVER
 from market.errors import Unavailable
 from market.run import limits
 from market.run.supervision import dump_rlimits
+from market.run.worker_reply import HELLO, Header, Reply, WorkerLate, WorkerLost, parse_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,22 +28,6 @@ if TYPE_CHECKING:
 _SCRIPT = Path(__file__).with_name("worker.py")
 _CHUNK_BYTES = 65536
 _SIGNAL_BASE = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One answer: its header line, and the bytes of the result."""
-
-    header: Mapping[str, Any]
-    body: bytes
-
-
-class WorkerLost(Exception):
-    """The worker ended or broke the protocol. It can't be used any more; the text says what happened."""
-
-
-class WorkerLate(WorkerLost):
-    """It didn't answer in time."""
 
 
 class Worker:
@@ -71,8 +55,8 @@ class Worker:
                 reply = self._exchange(hello, time.monotonic() + start_seconds)
             if stop.why:
                 raise WorkerLost
-            if reply.header["kind"] != "hello":
-                raise WorkerLost(f"it can't be loaded: {reply.header.get('error')}")
+            if reply.header.kind != HELLO:
+                raise WorkerLost(f"it can't be loaded: {reply.header.error}")
         except WorkerLate:
             self.kill()
             raise WorkerLost(f"its code wasn't loaded after {start_seconds:g} s{self._tail()}") from None
@@ -80,6 +64,9 @@ class Worker:
             self.kill()
             why = f"its start was broken off, since {stop.why}" if stop.why else error
             raise WorkerLost(f"{why}{self._tail()}") from None
+        except BaseException:
+            self.kill()
+            raise
         self.hello = reply.header
 
     @property
@@ -98,7 +85,7 @@ class Worker:
         self._stderr_total = 0
         header = json.dumps({**request, "id": self._number, "result_limit": limits.MAX_STDOUT_BYTES})
         reply = self._exchange(f"{header}\n{args}\n".encode(), time.monotonic() + seconds)
-        if reply.header.get("id") != self._number:
+        if reply.header.number != self._number:
             raise WorkerLost("it answered something that wasn't asked")
         self.last_used = time.monotonic()
         return reply
@@ -173,7 +160,7 @@ class Worker:
         if unsent:
             self._poll.register(self._requests, select.POLLOUT)
         received = bytearray()
-        header: dict[str, Any] | None = None
+        header: Header | None = None
         wanted = 0
         while header is None or len(received) < wanted:
             left = deadline - time.monotonic()
@@ -187,11 +174,11 @@ class Worker:
                 elif not (unsent := self._send(unsent)):
                     self._poll.unregister(self._requests)
             if header is None and (end := received.find(b"\n")) >= 0:
-                header = _parse_header(bytes(received[:end]))
-                wanted = end + 1 + header["size"]
+                header = parse_header(bytes(received[:end]))
+                wanted = end + 1 + header.size
             elif header is None and len(received) > limits.MAX_REPLY_HEADER_BYTES:
                 raise WorkerLost("its answer has no end")
-        return Reply(header, bytes(received[wanted - header["size"] : wanted]))
+        return Reply(header, bytes(received[wanted - header.size : wanted]))
 
     def _send(self, message: memoryview) -> memoryview:
         try:
@@ -245,13 +232,3 @@ class Worker:
 def _plain_code(code: int) -> int:
     """Return an exit code, a signal as its negative number: the keeper says it as a shell does, unless it was killed itself."""
     return _SIGNAL_BASE - code if code > _SIGNAL_BASE else code
-
-
-def _parse_header(line: bytes) -> dict[str, Any]:
-    try:
-        header = json.loads(line)
-        if not 0 <= header["size"] <= limits.MAX_STDOUT_BYTES:
-            raise ValueError(f"size {header['size']}")
-    except (ValueError, KeyError, TypeError) as error:
-        raise WorkerLost(f"it answered something else than the protocol: {error}") from None
-    return dict(header)

@@ -222,7 +222,7 @@ def print_error(error: BaseException) -> None:
 def describe(error: BaseException) -> str:
     """Put an exception into one line."""
     if isinstance(error, SystemExit):
-        return f"it called exit({error.code!r})"
+        return f"it called exit({repr(error.code)[:MAX_ERROR_CHARACTERS]})"
     text = str(error)[:MAX_ERROR_CHARACTERS]
     most = resource.getrlimit(resource.RLIMIT_DATA)[0]
     if isinstance(error, MemoryError) and most != resource.RLIM_INFINITY:
@@ -287,6 +287,8 @@ class Surroundings:
     def __init__(self, top: str) -> None:
         self.top = top
         self.environment: dict[str, str] = {}
+        self.umask = os.umask(0)
+        os.umask(self.umask)
 
     def enter(self, request: dict[str, Any]) -> None:
         """Give the next call what its skill's manifest allows, as a process of its own would get it."""
@@ -294,6 +296,9 @@ class Surroundings:
             self.environment = request["environment"]
             os.environ.clear()
             os.environ.update(self.environment)
+        os.umask(self.umask)
+        # An alarm that the last call set would end this one.
+        signal.setitimer(signal.ITIMER_REAL, 0)
         os.chdir(f"{self.top}/{request['folder']}")
 
 
@@ -355,7 +360,7 @@ def serve(requests: int, replies: int, pack: int) -> None:
         found = code.load(hello["targets"])
     except BaseException as error:  # whatever a module does when it is imported
         print_error(error)
-        reply(replies, {"kind": "failed", "error": describe(error)})
+        reply(replies, {"kind": "failed", "id": 0, "error": describe(error)})
         return
     if os.getpid() == own:
         reply(replies, {"kind": "hello", "id": 0, **found})

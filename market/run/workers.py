@@ -18,7 +18,8 @@ from market.run import limits
 from market.run.crew import Crew
 from market.run.lease import lease_unit
 from market.run.tree_code import blame, declared_functions, first_runnable, label_of, tree_key, unit_of
-from market.run.worker_link import Worker, WorkerLost
+from market.run.worker_link import Worker
+from market.run.worker_reply import WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -174,7 +175,7 @@ class Workers:
                     # Below the first line is what the code printed, which isn't a sentence.
                     self._note(skill, dict.fromkeys(functions, str(error).partition("\n")[0]), can_heal=True)
                 raise
-        self._note(skill, {name: why for name, why in worker.hello["offers"].items() if why})
+        self._note(skill, {name: why for name, why in worker.hello.offers.items() if why})
         return worker
 
     def _note(self, skill: Target, faults: Faults, *, can_heal: bool = False) -> None:

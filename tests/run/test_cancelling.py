@@ -17,7 +17,7 @@ from market.run.crew import Crew
 from market.run.pool import SupervisorPool
 from market.run.python import PythonExecutor
 from market.run.supervision import Supervisor
-from market.run.worker_link import Reply
+from market.run.worker_reply import Header, Reply
 from market.run.workers import Workers
 from tests.run.live import a_script_skill
 from tests.run.python_packs import a_python_pack, processes_in, wait_until
@@ -25,7 +25,7 @@ from tests.run.test_pool import SLEEPER, a_request
 from tests.run.test_tree import is_running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from market.hookspecs import Executor, Target
@@ -230,7 +230,7 @@ class AnswersJustThen:
 
     pid = 1
     last_used = 0.0
-    hello: Mapping[str, Mapping[str, str]] = {"offers": {}}
+    hello = Header("hello", 0, 0)
 
     def __init__(self, cancellation: Cancellation) -> None:
         self.cancellation = cancellation
@@ -242,7 +242,7 @@ class AnswersJustThen:
 
     def call(self, *_: object) -> Reply:
         self.cancellation.cancel("its caller went away")
-        return Reply({"kind": "ok", "size": 1}, b"1")
+        return Reply(Header("ok", 1, 1), b"1")
 
     def take_stderr(self) -> tuple[str, bool]:
         return "", False

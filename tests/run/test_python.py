@@ -248,6 +248,49 @@ def test_a_plugin_that_can_t_be_loaded_fails_its_calls_and_leaves_nothing(tmp_pa
         assert not processes_in(tmp_path / "demo-pack")
 
 
+WRITES = """import os
+for descriptor in range(3, 40):
+    try:
+        os.write(descriptor, {line!r})
+    except OSError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("line", [b'{"size":0}\n', b'{"kind":"hello","id":0,"size":0,"offers":[1]}\n', b"[" * 60_000 + b"\n"], ids=["size", "offers", "deep"])
+def test_code_that_writes_to_the_workers_pipe_hurts_itself_alone(tmp_path: Path, workers: Workers, executor: PythonExecutor, line: bytes) -> None:
+    skill = a_python_pack(tmp_path, more={"demo_pack/__init__.py": WRITES.format(line=line)})
+    with pytest.raises(MarketError, match="the code of demo-pack can't be run") as caught:
+        executor.execute(skill, "{}", 5)
+    assert "something else than the protocol" in caught.value.why
+    assert not workers.pids()
+    assert not processes_in(tmp_path / "demo-pack")
+    spoiler = "import os\ndef echo_py():\n" + "".join(f"    {row}\n" for row in WRITES.format(line=line).splitlines()[1:])
+    skill = a_python_pack(tmp_path, spoiler, folder="later")
+    outcome = executor.execute(skill, "{}", 5)
+    assert outcome.kind is OutcomeKind.FAILED
+    assert "something else than the protocol" in outcome.error
+    assert not processes_in(tmp_path / "later")
+
+
+def test_an_error_with_half_a_character_is_an_outcome_that_can_be_written(tmp_path: Path, executor: PythonExecutor) -> None:
+    skill = a_python_pack(tmp_path, "def echo_py():\n    raise ValueError('\\udc80')\n")
+    outcome = executor.execute(skill, "{}", 5)
+    assert "it raised ValueError" in outcome.error
+    outcome.error.encode()
+
+
+def test_mask_and_alarm_of_a_call_do_not_reach_the_next_one(tmp_path: Path, executor: PythonExecutor) -> None:
+    code = (
+        "import os, signal, time\ndef echo_py(params):\n    mask = os.umask(0)\n    if params.get('wait'):\n        time.sleep(0.3)\n"
+        "    else:\n        signal.setitimer(signal.ITIMER_REAL, 0.1)\n    return [os.getpid(), mask]\n"
+    )
+    skill = a_python_pack(tmp_path, code)
+    first, second = executor.execute(skill, "{}", 5), executor.execute(skill, '{"wait": true}', 5)
+    assert (second.kind, second.result) == (OutcomeKind.OK, first.result)
+    assert first.result[1] == 0o77  # type: ignore[index]
+
+
 def pluggy_files() -> dict[str, bytes | str]:
     """Pluggy as the installer would fetch it, beside the package."""
     folder = os.path.dirname(pluggy.__file__)

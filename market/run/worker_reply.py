@@ -1,0 +1,81 @@
+"""What a worker says, read as bytes of somebody else's making: a pack's code can write to the pipe too. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from market.run.limits import MAX_STDOUT_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HELLO = "hello"
+OK = "ok"
+
+
+class WorkerLost(Exception):
+    """The worker ended or broke the protocol. It can't be used any more; the text says what happened."""
+
+
+class WorkerLate(WorkerLost):
+    """It didn't answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of an answer: what it is, to which request, how many bytes follow, and the error in place of a result.
+
+    `offers` says why a declared skill's code isn't there, empty where it is; `folders` are those that the plugins name, None where
+    none names any. Both come with the first answer alone.
+    """
+
+    kind: str
+    number: int
+    size: int
+    error: str = ""
+    offers: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer: its header, and the bytes of the result."""
+
+    header: Header
+    body: bytes
+
+
+def parse_header(line: bytes) -> Header:
+    """Read an answer's first line; raises `WorkerLost` for anything but the protocol."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _broken(f"{type(error).__name__}: {error}") from None
+    match values:
+        case {"kind": str(kind), "size": int(size), "id": int(number)} if 0 <= size <= MAX_STDOUT_BYTES:
+            offers, folders = _parse_offers(values.get("offers", {})), _parse_folders(values.get("folders"))
+            return Header(_plain(kind), number, size, _plain(str(values.get("error", ""))), offers, folders)
+    raise _broken("its kind, size or id is missing or out of range")
+
+
+def _parse_offers(values: Any) -> dict[str, str]:
+    if isinstance(values, dict) and all(isinstance(why, str) for why in values.values()):
+        return {_plain(name): _plain(why) for name, why in values.items()}
+    raise _broken("its offers are no texts")
+
+
+def _parse_folders(values: Any) -> tuple[str, ...] | None:
+    if values is None or (isinstance(values, list) and all(isinstance(folder, str) for folder in values)):
+        return None if values is None else tuple(map(_plain, values))
+    raise _broken("its folders are no texts")
+
+
+def _plain(text: str) -> str:
+    """Return a text that can be written down: JSON can spell half characters, which no encoding has."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _broken(why: str) -> WorkerLost:
+    return WorkerLost(f"it answered something else than the protocol: {why}")
