@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from market.cancellation import Cancelled
-from market.errors import MarketError
 from market.model import Kind, Outcome, OutcomeKind
-from market.plugin_checks import broken, describe
+from market.plugin_calls import note_failed_call
+from market.plugin_edge import Crashed, broken, call_outspoken
+from market.plugin_functions import check_method, has_argument
+from market.plugin_prints import diverted_prints
+from market.plugin_values import Unfit, hold_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from market.hookspecs import Executor, Target
     from market.plugin_checks import Implementation
 
-_log = logging.getLogger("market.plugins")
+ARGUMENTS = ("target", "args_text", "timeout_seconds")
+LATER_ARGUMENT = "cancellation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +34,22 @@ class PluggedExecutor:
     def execute(self, target: Target, args_text: str, timeout_seconds: float, cancellation: Cancellation) -> Outcome:
         """Run the skill; see `market.hookspecs.Executor`."""
         execute: Callable[..., object] = self.executor.execute
-        more = {"cancellation": cancellation} if _takes_cancellation(execute) else {}
+        # Those that were written before there was a cancellation don't take it.
+        more = {LATER_ARGUMENT: cancellation} if has_argument(execute, LATER_ARGUMENT) else {}
         try:
-            outcome = execute(target, args_text, timeout_seconds, **more)
-        except (MarketError, Cancelled):
-            raise
-        except (Exception, SystemExit) as error:
-            return self._fail(f"crashed when it ran {target.key}: {describe(error)}")
-        return outcome if isinstance(outcome, Outcome) else self._fail(f"gave no outcome of {target.key}")
+            with diverted_prints():
+                return call_outspoken(lambda: hold_outcome(execute(target, args_text, timeout_seconds, **more)))
+        except Crashed as crash:
+            if isinstance(crash.__cause__, Cancelled) and cancellation.why:
+                raise Cancelled(cancellation.why) from crash
+            return self._fail(f"crashed when it ran {target.key}: {crash}", crash.__cause__)
+        except Unfit as unfit:
+            return self._fail(f"ran {target.key} and gave {unfit}")
 
-    def _fail(self, what: str) -> Outcome:
+    def _fail(self, what: str, cause: BaseException | None = None) -> Outcome:
         text = f"the plugin {self.plugin} {what}"
-        _log.error("%s", text)
+        note_failed_call(text, cause)
         return Outcome(OutcomeKind.FAILED, error=text)
-
-
-def _takes_cancellation(execute: Callable[..., object]) -> bool:
-    """Whether an executor wants to know; those that were written before there was a cancellation don't."""
-    try:
-        return "cancellation" in inspect.signature(execute).parameters
-    except (TypeError, ValueError):
-        return False
 
 
 def check_executors(one: Implementation, answer: Any) -> Mapping[Kind, Executor]:
@@ -66,7 +63,8 @@ def check_executors(one: Implementation, answer: Any) -> Mapping[Kind, Executor]
     for kind, executor in offered.items():
         if kind is Kind.GUIDE:
             raise broken(one.plugin, f"{one.hook} offers to run guides, which are read and never run")
-        if not callable(getattr(executor, "execute", None)):
-            why = f"{one.hook} gave {type(executor).__name__} in place of an executor of {kind} skills"
-            raise broken(one.plugin, why)
+        try:
+            check_method(executor, "execute", ARGUMENTS, LATER_ARGUMENT)
+        except Unfit as unfit:
+            raise broken(one.plugin, f"{one.hook} gave as the executor of {kind} skills {unfit}") from None
     return offered

@@ -6,8 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from market.errors import MarketError
-from market.plugin_checks import broken, describe
+from market.errors import PluginError
+from market.plugin_calls import note_failed_call
+from market.plugin_edge import Crashed, broken, call_outspoken
+from market.plugin_functions import check_method
+from market.plugin_prints import diverted_prints
+from market.plugin_values import Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,12 +19,14 @@ if TYPE_CHECKING:
     from market.hookspecs import Fetcher
     from market.plugin_checks import Implementation
 
+ARGUMENTS = ("address", "out", "limit_bytes")
+
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class PluggedFetcher:
-    """The fetcher of a plugin: a crash is a `PluginError` that names it."""
+    """The fetcher of a plugin: a crash is a `PluginError` that names it and the address: the plugin may well be good."""
 
     plugin: str
     fetcher: Fetcher
@@ -28,11 +34,22 @@ class PluggedFetcher:
     def fetch(self, address: str, out: BinaryIO, limit_bytes: int) -> None:
         """Write the archive; see `market.hookspecs.Fetcher`."""
         try:
-            self.fetcher.fetch(address, out, limit_bytes)
-        except MarketError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise broken(self.plugin, f"it crashed when it fetched {address[:200]}: {describe(error)}") from error
+            with diverted_prints():
+                call_outspoken(self.fetcher.fetch, address, out, limit_bytes)
+        except (Crashed, Unfit) as error:
+            raise self._fail(address, f"crashed: {error}", error.__cause__) from error
+        if out.closed:
+            raise self._fail(address, "closed the file that it was to fill")
+
+    def _fail(self, address: str, what: str, cause: BaseException | None = None) -> PluginError:
+        error = PluginError(
+            f"{address[:200]} can't be fetched",
+            why=f"the plugin {self.plugin} {what}",
+            hint="ask the plugin's author; or get the file in another way, and install that",
+            details={"plugin": self.plugin, "address": address},
+        )
+        note_failed_call(f"{error.message}: {error.why}", cause)
+        return error
 
 
 def check_fetchers(one: Implementation, answer: Any) -> Mapping[str, Fetcher]:
@@ -46,6 +63,8 @@ def check_fetchers(one: Implementation, answer: Any) -> Mapping[str, Fetcher]:
     for scheme, fetcher in offered.items():
         if not isinstance(scheme, str) or not _SCHEME.fullmatch(scheme):
             raise broken(one.plugin, f"{one.hook} gave {scheme!r} in place of a scheme, for example 'git+https'")
-        if not callable(getattr(fetcher, "fetch", None)):
-            raise broken(one.plugin, f"{one.hook} gave {type(fetcher).__name__} in place of a fetcher of {scheme}")
+        try:
+            check_method(fetcher, "fetch", ARGUMENTS)
+        except Unfit as unfit:
+            raise broken(one.plugin, f"{one.hook} gave as the fetcher of {scheme} {unfit}") from None
     return offered

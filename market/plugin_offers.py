@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from market.plugin_checks import broken
+from market.plugin_edge import broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -1,40 +1,34 @@
 """The plugins as one typed value: loaded once by each program, called implementation by implementation, so that a crash has a name.
 
-What the hooks are is `market.hookspecs`. Decisions combine as `market.trust.decision` says; a crash or an answer of a wrong type is
-a denial, in a scan a finding that stops the act. News that crash are logged, and the others are told.
+What the hooks are is `market.hookspecs`; how one implementation is asked, and what its crash is, `market.plugin_calls`. Decisions combine
+as `market.trust.decision` says.
 """
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from market.discovery import find_entries
-from market.errors import PluginError, Problem, Severity
-from market.plugin_checks import broken, check_plugin, describe, load_entry, make_manager
+from market.errors import PluginError
+from market.plugin_calls import ask_for_decision, ask_for_findings, ask_for_offer, tell
+from market.plugin_checks import check_plugin, load_entry, make_manager
+from market.plugin_edge import broken
 from market.plugin_executors import PluggedExecutor, check_executors
 from market.plugin_fetchers import PluggedFetcher, check_fetchers
 from market.plugin_offers import choose_offers
-from market.trust.decision import Decision, combine, deny
+from market.trust.decision import Decision, combine
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from market.discovery import PluginEntry
+    from market.errors import Problem
     from market.hookspecs import Executor, Fetcher, Target
     from market.model import Call, Caller, Kind, Outcome, Pack
     from market.pack.source import Source
     from market.plugin_checks import Implementation
-
-MAX_FINDINGS = 200
-"""Findings of one plugin for one pack; the rest is counted."""
-
-CRASHED = "crashed"
-
-_log = logging.getLogger("market.plugins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +51,19 @@ class Plugins:
 
     def register_executors(self, environment: Mapping[str, str]) -> dict[Kind, Executor]:
         """Return what runs each kind of skill. Raises `PluginError` where a plugin crashes or two offer the same kind."""
-        asked = [(one, _ask_strictly(one, {"environment": environment})) for one in self._of("register_executors")]
-        return choose_offers([(one, check_executors(one, answer)) for one, answer in asked], PluggedExecutor)
+        values = {"environment": environment}
+        asked = [(one, ask_for_offer(one, values, check_executors)) for one in self._of("register_executors")]
+        return choose_offers(asked, PluggedExecutor)
 
     def register_fetchers(self) -> dict[str, Fetcher]:
         """Return what fetches from each scheme. Raises `PluginError` where a plugin crashes or two offer the same scheme."""
-        asked = [(one, _ask_strictly(one, {})) for one in self._of("register_fetchers")]
-        return choose_offers([(one, check_fetchers(one, answer)) for one, answer in asked], PluggedFetcher)
+        asked = [(one, ask_for_offer(one, {}, check_fetchers)) for one in self._of("register_fetchers")]
+        return choose_offers(asked, PluggedFetcher)
 
     def scan_pack(self, pack: Pack, source: Source, act: str) -> tuple[Problem, ...]:
         """Return the findings of all scans. Each finding's rule begins with the plugin's name, but for Market's own."""
         values = {"pack": pack, "source": source, "act": act}
-        return tuple(finding for one in self._of("scan_pack") for finding in _scan(one, values))
+        return tuple(finding for one in self._of("scan_pack") for finding in ask_for_findings(one, values))
 
     def decide_install(self, pack: Pack, publisher: str, origin: str, root: str, caller: Caller) -> Decision:
         """Decide whether a pack may be installed."""
@@ -125,15 +120,12 @@ class Plugins:
         return self.implementations.get(hook, ())
 
     def _decide(self, hook: str, values: Mapping[str, Any]) -> Decision:
-        asked = [(one.own, _ask_for_decision(one, values)) for one in self._of(hook)]
+        asked = [(one.own, ask_for_decision(one, values)) for one in self._of(hook)]
         return combine((given for own, given in asked if own), (given for own, given in asked if not own))
 
     def _tell(self, hook: str, values: Mapping[str, Any]) -> None:
         for one in self._of(hook):
-            try:
-                one.call(values)
-            except (Exception, SystemExit) as error:
-                _note_crash(one, error)
+            tell(one, values)
 
 
 def load_plugins(
@@ -179,53 +171,3 @@ def _check_distinct(entries: Sequence[PluginEntry], own: Collection[str]) -> Non
         if entry.name in seen:
             raise broken(entry.name, f"{seen[entry.name]} has a plugin of this name too", entry.distribution)
         seen[entry.name] = entry.distribution
-
-
-def _ask_for_decision(one: Implementation, values: Mapping[str, Any]) -> Decision | None:
-    try:
-        answer = one.call(values)
-    except (Exception, SystemExit) as error:
-        _note_crash(one, error)
-        return deny(f"the plugin {one.plugin} crashed in {one.hook}: {describe(error)}")
-    if answer is None:
-        return None
-    if isinstance(answer, Decision):
-        return answer if one.own else replace(answer, reason=f"{one.plugin}: {answer.reason}")
-    return deny(f"the plugin {one.plugin} answered {one.hook} with {type(answer).__name__} in place of a Decision")
-
-
-def _scan(one: Implementation, values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the findings of one plugin; what isn't a list of problems is a finding itself."""
-    try:
-        answer: Any = one.call(values)
-        findings = list(islice(answer or (), MAX_FINDINGS + 1))
-    except (Exception, SystemExit) as error:
-        _note_crash(one, error)
-        yield _failed_scan(one, f"the plugin {one.plugin} crashed in {one.hook}: {describe(error)}")
-        return
-    for finding in findings[:MAX_FINDINGS]:
-        if isinstance(finding, Problem):
-            yield finding if one.own else replace(finding, rule=f"{one.plugin}:{finding.rule}")
-        else:
-            yield _failed_scan(one, f"the plugin {one.plugin} found {type(finding).__name__} in place of a Problem")
-    if len(findings) > MAX_FINDINGS:
-        text = f"the plugin {one.plugin} has more than {MAX_FINDINGS} findings"
-        yield Problem(f"{one.plugin}:more", Severity.WARNING, text)
-
-
-def _failed_scan(one: Implementation, text: str) -> Problem:
-    reason = "what wasn't scanned isn't known to be good"
-    fix = f"ask the plugin's author, or switch it off: market plugins disable {one.plugin}"
-    return Problem(f"{one.plugin}:{CRASHED}", Severity.ERROR, text, reason=reason, fix=fix)
-
-
-def _ask_strictly(one: Implementation, values: Mapping[str, Any]) -> object:
-    try:
-        return one.call(values)
-    except (Exception, SystemExit) as error:
-        raise broken(one.plugin, f"it crashed in {one.hook}: {describe(error)}") from error
-
-
-def _note_crash(one: Implementation, error: BaseException) -> None:
-    _log.error("the plugin %s crashed in %s: %s", one.plugin, one.hook, describe(error))
-    _log.debug("where %s crashed", one.plugin, exc_info=error)

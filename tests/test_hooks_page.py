@@ -15,7 +15,8 @@ import pytest
 from market import hookspecs
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
-from market.plugin_checks import HOOK_ARGUMENTS, Implementation, check_plugin, make_manager
+from market.plugin_checks import Implementation, check_plugin, make_manager
+from market.plugin_functions import HOOK_ARGUMENTS
 from market.plugins import Plugins, load_plugins
 from tests.plugged import ADA, a_call, a_pack, a_target, an_entry
 

@@ -6,6 +6,7 @@ import io
 import logging
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,14 +17,19 @@ from market.errors import MarketError, NotFound, PluginError, Problem, Severity,
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
-from market.plugin_checks import HOOK_ARGUMENTS
+from market.plugin_calls import MAX_FINDINGS
 from market.plugin_executors import PluggedExecutor
 from market.plugin_fetchers import PluggedFetcher
-from market.plugins import MAX_FINDINGS, describe_plugins, load_plugins
+from market.plugin_functions import HOOK_ARGUMENTS
+from market.plugins import describe_plugins, load_plugins
 from market.trust.decision import Decision, allow, deny
 from tests.plugged import ADA, a_call, a_pack, a_target, an_entry, raising
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+class Stop(BaseException):
+    """What compiled code, a cancelled task or a plugin's own class raises: no Exception."""
 
 
 class Says:
@@ -137,7 +143,7 @@ def test_a_plugin_denies_by_name_and_can_not_allow_what_ours_denies() -> None:
     assert {(one.allowed, one.reason) for one in kept} == {(False, "no")}
 
 
-@pytest.mark.parametrize("answer", [True, "yes", 1, [allow("yes")]])
+@pytest.mark.parametrize("answer", [True, "yes", 1, [allow("yes")], Decision("no", "x"), Decision(1, "x"), Decision(True, None)])  # type: ignore[arg-type]
 def test_an_answer_of_a_wrong_type_is_a_denial(answer: object) -> None:
     given = decisions(load_plugins({"ours": Says(allow("yes"))}, entry_points=[an_entry(Says(answer))]))
     assert not any(one.allowed for one in given)
@@ -147,7 +153,7 @@ def test_an_answer_of_a_wrong_type_is_a_denial(answer: object) -> None:
     )
 
 
-@pytest.mark.parametrize("crash", [ValueError("bad\nluck"), SystemExit(3), MarketError("ours too")])
+@pytest.mark.parametrize("crash", [ValueError("bad\nluck"), SystemExit(3), MarketError("ours too"), Stop(), GeneratorExit()])
 def test_a_crash_is_a_denial_that_names_the_plugin(crash: BaseException) -> None:
     given = decisions(load_plugins({"ours": Says(allow("yes"))}, entry_points=[an_entry(Says(crash))]))
     assert not any(one.allowed for one in given)
@@ -158,17 +164,18 @@ def test_a_crash_is_a_denial_that_names_the_plugin(crash: BaseException) -> None
     assert all("\n" not in one.reason for one in given)
 
 
-def test_news_go_to_all_and_a_crash_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(("crash", "said"), [(ValueError("no luck"), "ValueError: no luck"), (Stop(), "Stop")])
+def test_news_go_to_all_and_a_crash_is_logged(caplog: pytest.LogCaptureFixture, crash: BaseException, said: str) -> None:
     first, last = Says(), Says()
     plugins = load_plugins(
-        entry_points=[an_entry(first, "a"), an_entry(Says(ValueError("no luck")), "b"), an_entry(last, "c")]
+        entry_points=[an_entry(first, "a"), an_entry(Says(crash), "b"), an_entry(last, "c")]
     )
     with caplog.at_level(logging.ERROR):
         tell_everything(plugins)
     assert first.heard == last.heard == ["upgraded", "a-pack", '{"a":1}', "sha256:1", "leaks"]
     hooks = ("pack_installed", "pack_removed", "skill_ran", "release_published", "release_yanked")
     assert [record.getMessage() for record in caplog.records] == [
-        f"the plugin b crashed in {hook}: ValueError: no luck" for hook in hooks
+        f"the plugin b crashed in {hook}: {said}" for hook in hooks
     ]
 
 
@@ -181,11 +188,32 @@ def test_findings_keep_their_place_and_get_the_plugins_name() -> None:
     assert (found.rule, found.place, found.severity) == ("a:aws-key", "a.py:3:7", Severity.ERROR)
 
 
-@pytest.mark.parametrize("answer", [ValueError("no"), SystemExit(0), ["a sentence"], 7, (one for one in [1 / 1, "x"])])
+@pytest.mark.parametrize("answer", [ValueError("no"), SystemExit(0), Stop(), ["a sentence"], 7, "abc", b"abc", {"rule": 1}, Problem("x", Severity.WARNING, "y"), object()])
 def test_a_scan_that_crashes_or_answers_nonsense_is_a_finding_that_stops(answer: object) -> None:
     found = load_plugins(entry_points=[an_entry(Says(answer))]).scan_pack(a_pack(), MemorySource({}), "publish")
-    assert {(one.rule, one.severity) for one in found} == {("tested:crashed", Severity.ERROR)}
-    assert all("the plugin tested " in one.text and "market plugins disable tested" in one.fix for one in found)
+    assert [(one.rule, one.severity) for one in found] == [("tested:crashed", Severity.ERROR)]
+    assert all("the plugin tested " in one.text and "ask whoever operates the index" in one.fix for one in found)
+    found = load_plugins(entry_points=[an_entry(Says(answer))]).scan_pack(a_pack(), MemorySource({}), "install")
+    assert all("market plugins disable tested" in one.fix for one in found)
+
+
+def test_a_severity_may_be_its_word_and_a_finding_of_wrong_types_stops_the_act() -> None:
+    given: list[Any] = [Problem("a", "error", "x"), Problem("b", "warning", "y"), Problem("c", "bad", "z"), Problem("d", Severity.WARNING, "w", Path("f"))]  # type: ignore[arg-type]
+    found = load_plugins(entry_points=[an_entry(Says(given))]).scan_pack(a_pack(), MemorySource({}), "install")
+    assert [one.rule for one in found] == ["tested:a", "tested:b", "tested:crashed", "tested:crashed"]
+    assert [one.severity for one in found] == [Severity.ERROR, Severity.WARNING, Severity.ERROR, Severity.ERROR]
+    assert all(isinstance(one.severity, Severity) for one in found)
+    assert found[2].text == "the plugin tested answered scan_pack with a Problem whose severity is 'bad'; it is error or refusal or warning"
+    assert found[3].text.endswith("a Problem whose file is PosixPath, not str")
+
+
+def test_publishers_are_not_told_what_a_crash_on_the_index_said(caplog: pytest.LogCaptureFixture) -> None:
+    plugins = load_plugins({"ours": Allows()}, entry_points=[an_entry(Says(ValueError("db://user:pw@host")))])
+    (found,) = plugins.scan_pack(a_pack(), MemorySource({}), "publish")
+    told = [found.text, found.fix, plugins.decide_publish(a_pack(), "acme", "").reason]
+    assert told == ["the plugin tested crashed in scan_pack", "ask whoever operates the index: what happened is in its log",
+                    "the plugin tested crashed in decide_publish"]
+    assert caplog.text.count("db://user:pw@host") == 2
 
 
 def test_one_plugin_can_not_flood_the_report() -> None:
@@ -193,6 +221,14 @@ def test_one_plugin_can_not_flood_the_report() -> None:
     found = load_plugins(entry_points=[an_entry(Says(many))]).scan_pack(a_pack(), MemorySource({}), "publish")
     assert len(found) == MAX_FINDINGS + 1
     assert found[-1].rule == "tested:more"
+
+
+class RunsLater:
+    async def execute(self, target: object, args_text: str, timeout_seconds: float) -> None: ...
+
+
+class RunsAlone:
+    def execute(self, target: object) -> None: ...
 
 
 class Runs:
@@ -216,7 +252,11 @@ def test_an_executor_of_a_plugin_takes_the_place_of_ours() -> None:
     [
         (lambda: 1 / 0, "the plugin tested crashed when it ran tested: ZeroDivisionError: division by zero"),
         (lambda: sys.exit(3), "the plugin tested crashed when it ran tested: SystemExit: 3"),
-        (lambda: {"ok": True}, "the plugin tested gave no outcome of tested"),
+        (raising(Stop()), "the plugin tested crashed when it ran tested: Stop"),
+        (raising(NotFound(7)), "the plugin tested crashed when it ran tested: it raised a NotFound whose message is 7, not str"),  # type: ignore[arg-type]
+        (lambda: {"ok": True}, "the plugin tested ran tested and gave dict in place of an Outcome"),
+        (lambda: Outcome("well"), "the plugin tested ran tested and gave an Outcome whose kind is 'well'; it is ok or failed or timeout or invalid or denied or unknown"),  # type: ignore[arg-type]
+        (lambda: Outcome(OutcomeKind.OK, {1}), "the plugin tested ran tested and gave an Outcome whose result is not JSON: Object of type set is not JSON serializable"),
     ],
 )
 def test_an_executor_that_crashes_is_a_failed_call_that_names_the_plugin(act: Any, error: str) -> None:
@@ -260,7 +300,10 @@ def test_an_executor_may_say_that_it_can_not_start() -> None:
         (ValueError("no docker"), "it crashed in register_executors: ValueError: no docker"),
         (7, "gave no mapping"),
         ({"cobol": Runs()}, "gave no mapping"),
-        ({Kind.COMMAND: None}, "gave NoneType in place of an executor of command skills"),
+        ({Kind.COMMAND: None}, "gave as the executor of command skills NoneType, which has no method execute(target, args_text, timeout_seconds)"),
+        ({Kind.COMMAND: RunsLater()}, "RunsLater.execute is asynchronous"),
+        ({Kind.COMMAND: Says()}, "Says, which has no method execute"),
+        ({Kind.COMMAND: RunsAlone()}, "RunsAlone.execute is called with target, args_text, timeout_seconds, by position: too many"),
         ({Kind.GUIDE: Runs()}, "never run"),
     ],
 )
@@ -300,7 +343,7 @@ def test_a_fetcher_of_a_plugin_takes_the_place_of_ours() -> None:
         (7, "gave no mapping"),
         ({"S 3": Fetches()}, "gave 'S 3' in place of a scheme"),
         ({3: Fetches()}, "gave 3 in place of a scheme"),
-        ({"s3": print}, "gave builtin_function_or_method in place of a fetcher of s3"),
+        ({"s3": print}, "gave as the fetcher of s3 builtin_function_or_method, which has no method fetch(address, out, limit_bytes)"),
     ],
 )
 def test_a_bad_offer_of_fetchers_names_the_plugin(answer: object, why: str) -> None:
@@ -314,9 +357,21 @@ def test_a_fetcher_that_crashes_is_an_error_that_names_the_plugin() -> None:
     fetchers = load_plugins(entry_points=[an_entry(Says(offered))]).register_fetchers()
     with pytest.raises(PluginError) as caught:
         fetchers["s3"].fetch("s3://b/x.zip", io.BytesIO(), 9)
-    assert caught.value.why == "it crashed when it fetched s3://b/x.zip: KeyError: 'bucket'"
+    assert (caught.value.message, caught.value.why) == ("s3://b/x.zip can't be fetched", "the plugin tested crashed: KeyError: 'bucket'")
+    assert "disable" not in caught.value.hint
     with pytest.raises(NotFound):
         fetchers["x"].fetch("x://y", io.BytesIO(), 9)
+
+
+def test_a_fetcher_that_closes_the_file_is_an_error_that_names_the_plugin() -> None:
+    class Closes:
+        def fetch(self, address: str, out: io.BytesIO, limit_bytes: int) -> None:
+            out.close()
+
+    fetchers = load_plugins(entry_points=[an_entry(Says({"s3": Closes()}))]).register_fetchers()
+    with pytest.raises(PluginError) as caught:
+        fetchers["s3"].fetch("s3://b", io.BytesIO(), 9)
+    assert caught.value.why == "the plugin tested closed the file that it was to fill"
 
 
 class Misspelt:
@@ -341,6 +396,17 @@ class Wraps:
         return allow("always")
 
 
+class Allows:
+    @hookimpl
+    def decide_publish(self) -> Decision:
+        return allow("yes")
+
+
+class HasATrap:
+    def __dir__(self) -> list[str]:
+        raise Stop("don't look")
+
+
 class Fine:
     @hookimpl
     def pack_removed(self) -> None: ...
@@ -357,9 +423,11 @@ def a_module() -> ModuleType:
     [
         (ImportError("no module named boto3"), "loading it failed: ImportError: no module named boto3"),
         (SystemExit(1), "loading it failed: SystemExit: 1"),
+        (Stop("panicked"), "loading it failed: Stop: panicked"),
+        (HasATrap(), "Stop: don't look"),
         (Misspelt(), "there is no hook decide_rum; did you mean decide_run?"),
         (Unheard(), "there is no hook tea_time: there are register_executors"),
-        (WrongArgument(), "decide_run has no argument traget; it has target, call, arguments"),
+        (WrongArgument(), "decide_run has no argument traget; did you mean target? it has target, call, arguments"),
         (Wraps(), "decide_run is a wrapper"),
         (object(), "it implements no hook"),
         (None, "it implements no hook"),

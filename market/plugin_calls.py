@@ -1,0 +1,135 @@
+"""One implementation asked or told: what it answers in the right types, and what its crash is - a denial, a failed scan, a line in the log.
+
+Who publishes to an index doesn't operate it: what is said of a crash there names the plugin, and the rest is in the index's log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from market.errors import Problem, Severity
+from market.plugin_edge import Crashed, broken, call_foreign, call_outspoken
+from market.plugin_prints import diverted_prints
+from market.plugin_values import Unfit, hold_decision, hold_problem
+from market.trust.decision import Decision, deny
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from market.plugin_checks import Implementation
+
+Offer = TypeVar("Offer")
+
+MAX_FINDINGS = 200
+"""Findings of one plugin for one pack; the rest is counted."""
+
+CRASHED = "crashed"
+ACT_ON_AN_INDEX = "publish"
+
+_log = logging.getLogger("market.plugins")
+_told = logging.getLogger("market.plugins.told")
+"""For what whoever asked is told too: a server's log has it, and a command, which logs nowhere, doesn't print it twice."""
+_told.addHandler(logging.NullHandler())
+
+
+def is_failed_scan(finding: Problem) -> bool:
+    """Whether a finding says that a plugin's scan failed, so that nothing in the pack caused it."""
+    return finding.rule.endswith(f":{CRASHED}")
+
+
+def ask_for_decision(one: Implementation, values: Mapping[str, Any]) -> Decision | None:
+    """Return what a plugin decides, with its name before the reason; a crash or a wrong type is a denial."""
+    try:
+        decision = call_foreign(lambda: hold_decision(one.call(values)))
+    except (Crashed, Unfit) as error:
+        return deny(_note_failure(one, error, values))
+    return decision if decision is None or one.own else replace(decision, reason=f"{one.plugin}: {decision.reason}")
+
+
+def ask_for_findings(one: Implementation, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the findings of one plugin; a crash, and whatever isn't a finding, is one that stops the act."""
+    try:
+        answer = call_foreign(lambda: _list_findings(one.call(values)))
+    except (Crashed, Unfit) as error:
+        yield _failed_scan(one, error, values)
+        return
+    for found in answer[:MAX_FINDINGS]:
+        try:
+            finding = call_foreign(hold_problem, found)
+        except (Crashed, Unfit) as error:
+            yield _failed_scan(one, error, values)
+        else:
+            yield finding if one.own else replace(finding, rule=f"{one.plugin}:{finding.rule}")
+    if len(answer) > MAX_FINDINGS:
+        text = f"the plugin {one.plugin} has more than {MAX_FINDINGS} findings"
+        yield Problem(f"{one.plugin}:more", Severity.WARNING, text)
+
+
+def ask_for_offer(
+    one: Implementation, values: Mapping[str, Any], check: Callable[[Implementation, object], Offer]
+) -> Offer:
+    """Return what a plugin offers, as `check` lets it pass; raises `PluginError` that names it for a crash."""
+    try:
+        answer = call_foreign(one.call, values)
+    except Crashed as crash:
+        raise broken(one.plugin, f"it crashed in {one.hook}: {crash}") from crash
+    try:
+        return call_outspoken(check, one, answer)
+    except Crashed as crash:
+        raise broken(one.plugin, f"what it gave to {one.hook} crashed: {crash}") from crash
+
+
+def tell(one: Implementation, values: Mapping[str, Any]) -> None:
+    """Tell a plugin what has happened; a crash is logged."""
+    try:
+        call_foreign(one.call, values)
+    except Crashed as crash:
+        _log.error("the plugin %s crashed in %s: %s", one.plugin, one.hook, crash)
+        _log.debug("where %s crashed", one.plugin, exc_info=crash.__cause__)
+
+
+def note_failed_call(text: str, error: BaseException | None) -> None:
+    """Log what the caller of a plugin's executor or fetcher is told too."""
+    _told.error("%s", text)
+    _told.debug("where it failed", exc_info=error)
+
+
+def _list_findings(answer: object) -> list[object]:
+    """Return the answer of a scan as a list that is bounded; what has no findings to go through is a wrong value."""
+    if answer is None:
+        return []
+    if isinstance(answer, (str, bytes, Mapping, Problem)) or not hasattr(type(answer), "__iter__"):
+        raise Unfit(f"{type(answer).__name__} in place of a list of Problems")
+    found: Any = answer
+    with diverted_prints():  # a generator's code runs only now
+        return list(islice(found, MAX_FINDINGS + 1))
+
+
+def _failed_scan(one: Implementation, error: Exception, values: Mapping[str, Any]) -> Problem:
+    text = _note_failure(one, error, values)
+    fix = (
+        "ask whoever operates the index: what happened is in its log"
+        if _is_on_an_index(one, values)
+        else f"ask the plugin's author; whoever operates this machine can switch it off: market plugins disable {one.plugin}"
+    )
+    reason = "what wasn't scanned isn't known to be good"
+    return Problem(f"{one.plugin}:{CRASHED}", Severity.ERROR, text, reason=reason, fix=fix)
+
+
+def _note_failure(one: Implementation, error: Exception, values: Mapping[str, Any]) -> str:
+    """Log why a plugin's answer doesn't count, and return it in a sentence for whoever asked."""
+    if isinstance(error, Unfit):
+        text = full = f"the plugin {one.plugin} answered {one.hook} with {error}"
+    else:
+        text = f"the plugin {one.plugin} crashed in {one.hook}"
+        full = f"{text}: {error}"
+    note_failed_call(full, error.__cause__)
+    return text if _is_on_an_index(one, values) else full
+
+
+def _is_on_an_index(one: Implementation, values: Mapping[str, Any]) -> bool:
+    return one.hook == "decide_publish" or values.get("act") == ACT_ON_AN_INDEX
