@@ -14,9 +14,12 @@ from market.hookspecs import hookimpl
 from market.news_log import own_news
 from market.own_scan import own_scan
 from market.pack.secrets import without_allowed
+from market.plugin_calls import is_failed_scan
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from index.commit import Deed
     from index.store.database import Database
     from market.errors import Problem
@@ -77,15 +80,20 @@ def screen(database: Database, sent: Screened, deed: Deed) -> tuple[Problem, ...
     findings = without_allowed(seen, deed.allowed_secrets)
     stopping = [finding for finding in findings if finding.severity is not Severity.WARNING]
     if stopping:
-        raise InvalidInput(
-            f"{pack.name} {pack.version} can't be published",
-            why=stopping[0].text,
-            hint="correct what the scan found; what was a secret is one no more, so replace it where it is used",
-            problems=findings,
-        )
+        raise _found(pack, findings, stopping)
     return findings
 
 
 def tell_published(sent: Screened, tree_digest: str, deed: Deed) -> None:
     """Tell plugins of a file that is published now."""
     deed.plugins.release_published(sent.pack, deed.account.publisher, sent.filename, tree_digest, deed.now)
+
+
+def _found(pack: Pack, findings: Sequence[Problem], stopping: Sequence[Problem]) -> InvalidInput:
+    """Return the error with every finding. What to do about one is said in the finding itself, by the plugin that knows."""
+    if all(is_failed_scan(finding) for finding in stopping):
+        hint = "ask whoever operates the index; nothing in the pack is known to be wrong"
+    else:
+        hint = "correct what the findings name, and publish it again"
+    why = f"{len(stopping)} of {len(findings)} findings stop it" if len(findings) > 1 else "its finding stops it"
+    return InvalidInput(f"{pack.name} {pack.version} can't be published", why=why, hint=hint, problems=findings)

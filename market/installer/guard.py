@@ -15,6 +15,7 @@ from market.installer.plan import Action
 from market.installer.steps import fold_changes
 from market.model import Role
 from market.own_scan import own_scan
+from market.plugin_calls import is_failed_scan
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _found(pack: Pack, findings: tuple[Problem, ...]) -> Refused:
         why=f"{stopping} of {len(findings)} findings stop an install"
         if len(findings) > 1
         else "its finding stops an install",
-        hint="look at the files that are named; `market plugins list` shows who scans",
+        hint=_hint_of(findings),
         problems=findings,
         details={"name": pack.name, "version": str(pack.version)},
     )
@@ -138,3 +139,9 @@ def _denied(pack: Pack, decision: Decision) -> Refused:
         hint="ask whoever operates this machine; `market plugins list` shows whose rules hold here",
         details={"name": pack.name, "version": str(pack.version)},
     )
+
+
+def _hint_of(findings: tuple[Problem, ...]) -> str:
+    if all(is_failed_scan(finding) for finding in findings if finding.severity is Severity.ERROR):
+        return "nothing in the pack is known to be wrong; see what is said of the plugin"
+    return "look at the files that are named; `market plugins list` shows who scans"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +22,6 @@ from tests.plugged import an_entry
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-    from pathlib import Path
 
     from market.model import Pack
     from market.pack.source import Source
@@ -112,7 +112,38 @@ def test_a_warning_is_in_the_answer(watched: AnIndex, watcher: Watcher) -> None:
 def test_a_scan_that_crashes_stops_the_release(watched: AnIndex, watcher: Watcher) -> None:
     watcher.crash = True
     answer = watched.publish()
-    assert (answer.status, answer.json["problems"][0]["rule"]) == (422, "watcher:crashed")
+    (problem,) = answer.json["problems"]
+    assert (answer.status, problem["rule"], problem["text"]) == (422, "watcher:crashed", "the plugin watcher crashed in scan_pack")
+    assert "ask whoever operates the index" in problem["fix"] and "ask whoever operates the index" in answer.json["hint"]
+    assert answer.json["why"] == "its finding stops it"
+
+
+@pytest.mark.parametrize(
+    "findings",
+    [
+        [Problem("x", "error", "y")],  # type: ignore[arg-type]
+        [Problem("x", "warning", "y", Path("run.sh"))],  # type: ignore[arg-type]
+        [Problem("x", Severity.WARNING, "y", line="3")],  # type: ignore[arg-type]
+        "a sentence",
+    ],
+)
+def test_a_finding_of_wrong_types_stops_before_anything_is_made(watched: AnIndex, watcher: Watcher, findings: list[Problem]) -> None:
+    watcher.findings = findings
+    answer = watched.publish()
+    assert (answer.status, len(answer.json["problems"])) == (422, 1)
+    assert watched.get("/v1/packs/echo-args/index.json").status == 404
+
+
+def test_a_word_for_a_warning_stops_nothing(watched: AnIndex, watcher: Watcher) -> None:
+    watcher.findings = [Problem("x", "warning", "y")]  # type: ignore[arg-type]
+    assert watched.publish().status == 201
+
+
+def test_an_upload_is_told_each_finding_with_its_rule(watched: AnIndex, watcher: Watcher) -> None:
+    watcher.findings = [Problem("a-key", Severity.ERROR, "a key", "run.sh", 2, fix="take it out"), *[finding(Severity.WARNING)] * 30]
+    detail = upload(watched, a_wheel(), "text_tools-1.0.0-py3-none-any.whl").json["detail"]
+    assert "\n- run.sh:2: error: a key [watcher:a-key]: take it out\n" in detail
+    assert detail.endswith("\n- and 11 more")
 
 
 SECRET = {"notes.md": b"first\n" + TOKENS["ghp_"].encode()}

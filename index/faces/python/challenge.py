@@ -64,7 +64,10 @@ def tell(error: MarketError) -> str:
     """Return an error as one text: what, why, what to do, and each problem on a line of its own."""
     lines = [": ".join(filter(None, (error.message, error.why))) + (f" ({error.hint})" if error.hint else "")]
     for problem in error.problems[:MAX_SHOWN_PROBLEMS]:
-        lines.append("- " + ": ".join(filter(None, (problem.place, problem.text, problem.fix))))
+        found = ": ".join(filter(None, (problem.place, str(problem.severity), problem.text)))
+        lines.append(f"- {found} [{problem.rule}]" + (f": {problem.fix}" if problem.fix else ""))
+    if len(error.problems) > MAX_SHOWN_PROBLEMS:
+        lines.append(f"- and {len(error.problems) - MAX_SHOWN_PROBLEMS} more")
     return "\n".join(lines)
 
 
