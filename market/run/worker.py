@@ -24,7 +24,7 @@ else:
     from supervisor import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, _prctl, find_descendants, set_limits
     from worker_serve import compile_from_source, serve
 
-    del sys.path[0], sys.modules["supervisor"], sys.modules["worker_serve"]
+    del sys.path[0], sys.modules["supervisor"], sys.modules["worker_serve"], sys.modules["worker_shape"]
 
 SIGNAL_BASE = 128
 KILL_ROUNDS = 5000

@@ -1,7 +1,7 @@
 """What runs in the process of a wheel pack: load its code from the leased directory, say what it offers, and serve calls.
 
-The standard library only, and nothing of Market: `worker.py` loads this file by its place. Requests and replies are lines of JSON on
-pipes of their own; the pack's prints go to stderr. One call at a time.
+The standard library only, and nothing of Market but `worker_shape.py` beside it: `worker.py` loads both by their place. Requests and
+replies are lines of JSON on pipes of their own; the pack's prints go to stderr. One call at a time.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ import signal
 import sys
 import time
 import traceback
-from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 
 TYPE_CHECKING = False  # `typing` itself would double the start-up time
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any, BinaryIO
+
+    from market.run.worker_shape import Misfit, Offered, check_folders, find_hooks, read_function, read_hook
+else:
+    from worker_shape import Misfit, Offered, check_folders, find_hooks, read_function, read_hook
 
 GROUP = "market.skills"
 HOOK_EXECUTE = "market_execute"
 HOOK_SKILLS = "market_skills"
-ARGUMENTS = ("key", "params", "context")
 PR_SET_CHILD_SUBREAPER = 36
 PROCESSES = "/proc/"
 KILL_ROUNDS = 2000
@@ -42,21 +45,6 @@ class PackLoader(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
-class Offered:
-    """One function of the pack, and how it is called."""
-
-    def __init__(self, function: Callable[..., Any], names: tuple[str, ...] | None) -> None:
-        self.function = function
-        self.names = names  # None: the arguments are its only parameter
-
-    def call(self, key: str, params: object, context: object) -> object:
-        """Call it with those of key, params and context that it has parameters for."""
-        if self.names is None:
-            return self.function(params)
-        given = {"key": key, "params": params, "context": context}
-        return self.function(**{name: given[name] for name in self.names})
-
-
 class PackCode:
     """The pack's code in this process: its plugins, and the functions that its files declare."""
 
@@ -64,13 +52,13 @@ class PackCode:
         self.top = top
         self.offered: dict[str, Offered | str] = {}
         self.plugins: list[object] = []
-        self.manager: Any = None
+        self.hooks: list[tuple[str, object, Offered]] = []
 
     def load(self, targets: dict[str, list[str]]) -> dict[str, object]:
         """Load the plugins and every declared function; return what there is, for the host to compare."""
         points = list(read_entry_points(self.top))
         self.plugins = [load_object(target) for _, target in points]
-        self.manager = make_manager(self.plugins, [name for name, _ in points])
+        self.hooks = list(find_all_hooks(self.plugins, [name for name, _ in points]))
         folders = self.find_folders()
         for key, (module, function) in targets.items():
             self.offered[key] = find_function(module, function)
@@ -84,15 +72,13 @@ class PackCode:
 
     def find_folders(self) -> list[str] | None:
         """Ask the plugins for their skills' folders; None where none of them answers."""
-        if self.manager is not None and (found := self.manager.hook.market_skills.get_hookimpls()):
-            # One by one, since a relative folder is seen from the plugin that names it.
-            asked = [(one.plugin, one.function) for one in found]
-        else:
+        asked = [(plugin, one) for hook, plugin, one in self.hooks if hook == HOOK_SKILLS]
+        if not asked:
             named = [(plugin, getattr(plugin, HOOK_SKILLS, None)) for plugin in self.plugins]
-            asked = [(plugin, function) for plugin, function in named if callable(function)]
-        return (
-            sorted({self.place(plugin, folder) for plugin, ask in asked for folder in ask() or ()}) if asked else None
-        )
+            asked = [(plugin, read_hook(HOOK_SKILLS, found)) for plugin, found in named if callable(found)]
+        # One by one, since a relative folder is seen from the plugin that names it.
+        found = {self.place(plugin, folder) for plugin, one in asked for folder in check_folders(one.function())}
+        return sorted(found) if asked else None
 
     def place(self, plugin: object, folder: object) -> str:
         """Return a folder as a path inside the pack; a relative one is seen from the plugin's package."""
@@ -110,13 +96,13 @@ class PackCode:
         if isinstance(offered, str):
             raise LookupError(offered)
         context = SimpleNamespace(key=key, **request["context"])
-        if (
-            request["target"][1] == HOOK_EXECUTE
-            and self.manager is not None
-            and self.manager.hook.market_execute.get_hookimpls()
-        ):
-            return self.manager.hook.market_execute(key=key, params=params, context=context)
-        return offered.call(key, params, context)
+        if request["target"][1] != HOOK_EXECUTE:
+            return offered.call(key, params, context)
+        asked = [one for hook, _, one in self.hooks if hook == HOOK_EXECUTE] or [offered]
+        for one in asked:
+            if (result := one.call(key, params, context)) is not None:
+                return result
+        raise Misfit(f"none of its plugins runs {key}: {HOOK_EXECUTE} returned None, which says that it isn't theirs")
 
 
 def read_entry_points(top: str) -> Iterator[tuple[str, str]]:
@@ -159,18 +145,22 @@ class ModuleSpec:
         self.market_execute = execute
 
 
-def make_manager(plugins: list[object], names: list[str]) -> Any:
-    """Register the plugins with pluggy, which checks their hooks' arguments; None where the pack doesn't use pluggy."""
+def find_all_hooks(plugins: list[object], names: list[str]) -> Iterator[tuple[str, object, Offered]]:
+    """Yield the implementations that pluggy knows, with their plugins; none where the pack doesn't use pluggy.
+
+    The last plugin comes first, as pluggy would call them.
+    """
     pluggy: Any = sys.modules.get("pluggy")
     if pluggy is None:
-        return None
+        return
     specified = pluggy.HookspecMarker("market")
     manager = pluggy.PluginManager("market")
     manager.add_hookspecs(ModuleSpec(specified(market_skills), specified(firstresult=True)(market_execute)))
-    for plugin, name in zip(plugins, names, strict=True):
+    for plugin, name in reversed(list(zip(plugins, names, strict=True))):
+        for hook, offered in find_hooks(manager, plugin):
+            yield hook, plugin, offered
         manager.register(plugin, name=name)
     manager.check_pending()
-    return manager
 
 
 def find_function(module: str, function: str) -> Offered | str:
@@ -182,33 +172,10 @@ def find_function(module: str, function: str) -> Offered | str:
         return f"its module {module} can't be imported: {describe(error)}"
     if not callable(found):
         return f"its module {module} has no function {function!r}"
-    names = parameter_names(found)
-    if set(names) <= set(ARGUMENTS):
-        return Offered(found, names)
-    if len(names) == 1:
-        return Offered(found, None)
-    return f"its function {module}:{function} takes {', '.join(names)}; a skill's function takes any of {', '.join(ARGUMENTS)}"
-
-
-def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of a function's parameters, without those that have a default and aren't ours."""
-    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
-        code = function.__code__
-        count = code.co_argcount + code.co_kwonlyargcount
-        optional = len(function.__defaults__ or ())
-        names = code.co_varnames[:count]
-        required = (
-            *names[: code.co_argcount - optional],
-            *(n for n in names[code.co_argcount :] if n not in (function.__kwdefaults__ or {})),
-        )
-        return tuple(name for name in names if name in required or name in ARGUMENTS)
-    inspect = importlib.import_module("inspect")  # rarely needed, and slow to load
-    found = inspect.signature(function).parameters.values()
-    return tuple(
-        p.name
-        for p in found
-        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and (p.default is p.empty or p.name in ARGUMENTS)
-    )
+    try:
+        return read_function(f"its function {module}:{function}", found)
+    except Misfit as misfit:
+        return str(misfit)
 
 
 def print_error(error: BaseException) -> None:
@@ -223,6 +190,8 @@ def describe(error: BaseException) -> str:
     """Put an exception into one line."""
     if isinstance(error, SystemExit):
         return f"it called exit({repr(error.code)[:MAX_ERROR_CHARACTERS]})"
+    if isinstance(error, Misfit):
+        return str(error)[:MAX_ERROR_CHARACTERS]
     text = str(error)[:MAX_ERROR_CHARACTERS]
     most = resource.getrlimit(resource.RLIMIT_DATA)[0]
     if isinstance(error, MemoryError) and most != resource.RLIM_INFINITY:
@@ -234,6 +203,8 @@ def answer(code: PackCode, request: dict[str, Any], args: bytes) -> tuple[str, s
     """Run one call and return kind, error and the result's JSON."""
     try:
         result = code.run(request, json.loads(args))
+    except Misfit as misfit:
+        return "failed", str(misfit), b""
     except BaseException as error:  # whatever the pack raises is the call's outcome, not this process's end
         print_error(error)
         return "failed", f"it raised {describe(error)}" if not isinstance(error, SystemExit) else describe(error), b""
@@ -359,8 +330,10 @@ def serve(requests: int, replies: int, pack: int) -> None:
     try:
         found = code.load(hello["targets"])
     except BaseException as error:  # whatever a module does when it is imported
-        print_error(error)
-        reply(replies, {"kind": "failed", "id": 0, "error": describe(error)})
+        if not isinstance(error, Misfit):
+            print_error(error)
+        # In one line: what is below the first is taken for the traceback.
+        reply(replies, {"kind": "failed", "id": 0, "error": " ".join(describe(error).split())})
         return
     if os.getpid() == own:
         reply(replies, {"kind": "hello", "id": 0, **found})

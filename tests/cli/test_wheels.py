@@ -41,6 +41,11 @@ def test_the_code_of_a_good_wheel_is_started_and_agrees(tmp_path: Path, shell: S
         ({"more": {"demo_pack/__init__.py": "import nowhere\n"}}, "wheel-code-start", "No module named 'nowhere'"),
         ({"more": {"demo_pack/__init__.py": "def market_skills():\n    return []\n"}}, "wheel-code-folders", "doesn't name it"),
         ({"more": {"demo_pack/__init__.py": "def market_skills():\n    return ['echo_py', 'more']\n"}}, "wheel-code-folders", "names demo_pack/more"),
+        ({"more": {"demo_pack/__init__.py": "def market_skills():\n    return 'echo_py'\n"}}, "wheel-code-start", "market_skills() returned 'echo_py'; it returns a list of folders"),
+        ({"more": {"demo_pack/__init__.py": "def market_execute(key, parms): ...\n"}, "manifest": {"entry": "python:demo_pack:market_execute"}},
+         "wheel-code-missing", "demo_pack:market_execute takes key, parms; a skill's function takes any of key, params, context"),
+        ({"code": "async def echo_py(params):\n    return 1\n"}, "wheel-code-missing", "is asynchronous; a skill's function returns its result"),
+        ({"code": "def echo_py(params, /):\n    return 1\n"}, "wheel-code-missing", "takes params by position only"),
     ],
 )  # fmt: skip
 def test_code_that_is_not_what_the_files_declare_is_found(

@@ -211,6 +211,7 @@ def test_nothing_of_a_call_outlives_it_and_a_fork_that_returns_answers_nothing(
         ("def other():\n    pass\n", "its module demo_pack.skills has no function 'echo_py'"),
         ("def echo_py(first, second):\n    pass\n", "its function demo_pack.skills:echo_py takes first, second"),
         ("echo_py = 3\n", "has no function 'echo_py'"),
+        ("async def echo_py(params):\n    return 1\n", "its function demo_pack.skills:echo_py is asynchronous; a skill's function returns its result"),
     ],
 )
 def test_a_skill_that_the_code_does_not_have_says_so_and_names_the_pack(
@@ -230,8 +231,12 @@ def test_a_skill_that_the_code_does_not_have_says_so_and_names_the_pack(
         ("import os\nos._exit(9)\n", "it exited with code 9"),
         ("import os\nprint('forking')\nos.fork()\n", ""),
         ("print('stuck')\nwhile True:\n    pass\n", "its code wasn't loaded after 1 s\nstderr: stuck"),
-        ("import pluggy\nhookimpl = pluggy.HookimplMarker('market')\n@hookimpl\ndef market_skills(folder):\n    return []\n", "market_skills"),
-        ("import pluggy\nhookimpl = pluggy.HookimplMarker('market')\n@hookimpl\ndef market_skill():\n    return []\n", "market_skill"),
+        ("import pluggy\nhookimpl = pluggy.HookimplMarker('market')\n@hookimpl\ndef market_skills(folder):\n    return []\n",
+         "it can't be loaded: market_skills has no argument folder; it has none"),
+        ("import pluggy\nhookimpl = pluggy.HookimplMarker('market')\n@hookimpl\ndef market_execute(key, parms):\n    return []\n",
+         "it can't be loaded: market_execute has no argument parms; did you mean params? it has key, params, context"),
+        ("import pluggy\nhookimpl = pluggy.HookimplMarker('market')\n@hookimpl\ndef market_skill():\n    return []\n",
+         "it can't be loaded: there is no hook market_skill; there are market_skills and market_execute"),
     ],
 )  # fmt: skip
 def test_a_plugin_that_can_t_be_loaded_fails_its_calls_and_leaves_nothing(tmp_path: Path, code: str, why: str) -> None:
@@ -311,9 +316,27 @@ def test_a_real_pluggy_plugin_is_asked_through_its_hooks(tmp_path: Path, executo
     assert (outcome.result, outcome.error) == ({"by": "hook", "key": "echo_py"}, "")
 
 
+HOOK = "import pluggy\nhookimpl = pluggy.HookimplMarker('market')\n@hookimpl\n"
+
+
+def test_a_hooks_argument_with_a_default_gets_its_value(tmp_path: Path, executor: PythonExecutor) -> None:
+    files = {"demo_pack/__init__.py": f"{HOOK}def market_execute(key='x', params=None):\n    return [key, params]\n", **pluggy_files()}
+    outcome = run(executor, tmp_path, more=files, code="", args='{"a": 1}', manifest={"entry": "python:demo_pack:market_execute"})
+    assert (outcome.result, outcome.error) == (["echo_py", {"a": 1}], "")
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_skill_that_no_plugin_runs_is_an_error(tmp_path: Path, executor: PythonExecutor, marked: bool) -> None:
+    code = "def market_execute(key, params):\n    return None\n"
+    files = {"demo_pack/__init__.py": f"{HOOK}{code}", **pluggy_files()} if marked else {"demo_pack/__init__.py": code}
+    outcome = run(executor, tmp_path, more=files, code="", manifest={"entry": "python:demo_pack:market_execute"})
+    assert outcome.kind is OutcomeKind.FAILED
+    assert outcome.error.startswith("none of its plugins runs echo_py: market_execute returned None")
+
+
 def test_the_pack_sees_neither_the_hosts_packages_nor_its_modules(tmp_path: Path, executor: PythonExecutor) -> None:
     code = (
-        "import sys\ndef echo_py():\n    found = []\n    for name in ('market', 'pluggy', 'click', 'supervisor', 'worker_serve'):\n"
+        "import sys\ndef echo_py():\n    found = []\n    for name in ('market', 'pluggy', 'click', 'supervisor', 'worker_serve', 'worker_shape'):\n"
         "        try:\n            __import__(name)\n            found.append(name)\n        except ImportError:\n            pass\n    return found\n"
     )
     assert run(executor, tmp_path, code).result == []
