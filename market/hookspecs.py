@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 import pluggy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from market.cancellation import Cancellation
@@ -78,24 +78,29 @@ class Executor(Protocol):
     """Runs skills of one kind. Called from many threads at once."""
 
     def execute(self, target: Target, args_text: str, timeout_seconds: float, cancellation: Cancellation) -> Outcome:
-        """Run the skill with these arguments (the text of a JSON object) and say what came of it.
+        """Run a skill and say what came of it: one that fails, hangs or prints nonsense is an outcome too.
 
-        The caller may go away, or the host stop: `cancellation.on_cancel(act)` calls a function that ends the skill, and the
-        outcome is then `cancelled`. An executor may leave this parameter out; its calls go on to their end.
-
-        A skill that fails, hangs or prints nonsense is an outcome. Raises `market.run.executor.Replaced` if the directory that stands
-        there is another than `target` names; then nothing has run. Any other MarketError means that the skill couldn't be started.
+        :param target: the skill, and where its tree stands
+        :param args_text: the arguments, checked and filled: the text of a JSON object
+        :param timeout_seconds: how long it may run; to end it then is the executor's part
+        :param cancellation: says that the call shall end early, and why; given by its name, to an `execute` that takes it
+        :return: the outcome: `ok`, `failed`, `timeout` or `cancelled`, with a result that JSON can say
+        :raises market.run.executor.Replaced: another directory than `target` names stands there, and nothing has run
+        :raises market.errors.MarketError: any other: it couldn't be started; the call fails with these words
+        :raises market.cancellation.Cancelled: the call was cancelled, and nothing has run
         """
 
 
 class Fetcher(Protocol):
-    """Fetches archives by their address."""
+    """Fetches archives by their address. Called once for each address."""
 
     def fetch(self, address: str, out: BinaryIO, limit_bytes: int) -> None:
-        """Write the archive that stands at an address into an empty, seekable file.
+        """Write the archive that stands at an address. Whether it is good is checked afterwards.
 
-        `address` is what was asked for, with the scheme and without a `#sha256=...`; that is checked by the caller, as is the
-        archive itself. Stop at the limit. Raises a MarketError with what is wrong: `NotFound`, `Refused`, `Unavailable`.
+        :param address: what was asked for, with the scheme and without a `#sha256=...`, which is checked afterwards too
+        :param out: an empty file, seekable; leave it open
+        :param limit_bytes: the most that is taken; a byte more tells that there is more, so stop there
+        :raises market.errors.MarketError: with what is wrong: `NotFound`, `Refused`, `Unavailable`
         """
 
 
@@ -104,7 +109,7 @@ def register_executors(environment: Mapping[str, str]) -> Mapping[Kind, Executor
     """Which kinds of skills can be run here, and what runs them? Asked once, when a host or `market run` starts.
 
     :param environment: the variables of the host, from which a skill's `env_allow` chooses
-    :return: an executor for each kind; a plugin's takes the place of Market's own, and two plugins with one kind are an error
+    :return: an executor for each kind (`command`, `python`, `native`); a plugin's replaces Market's own, two plugins with one are an error
 
     Silence: nothing is added. A crash: the program doesn't start.
     """
@@ -121,13 +126,13 @@ def register_fetchers() -> Mapping[str, Fetcher] | None:
 
 
 @hookspec
-def scan_pack(pack: Pack, source: Source, act: str) -> Sequence[Problem] | None:
+def scan_pack(pack: Pack, source: Source, act: str) -> Iterable[Problem] | None:
     """What is suspicious in this pack? Asked before a new release is made, and before a pack is installed.
 
     :param pack: what the pack says of itself, with its skills
     :param source: its files, to be listed and read
     :param act: `publish` on an index, `install` where it shall be installed
-    :return: findings, best with file and line; severity `error` stops both acts, `refusal` stops publishing, `warning` is shown
+    :return: findings, listed or yielded, best with file and line; severity `error` stops both acts, `refusal` publishing, `warning` nothing
 
     Silence: nothing was seen. A crash: a finding that stops the act.
     """
@@ -184,7 +189,7 @@ def pack_installed(
     :param publisher: who published it; empty where no index vouches for one
     :param origin: where it came from, as in `decide_install`
     :param root: the absolute directory into which it was installed
-    :param action: `installed`, `upgraded`, `downgraded` or `reinstalled`
+    :param action: `installed`, `upgraded`, `downgraded`, `reinstalled` or `rolled-back`
     :param old_version: the version that stood there before; empty where there was none
     :param caller: who asked for it
     :param at: when, with a time zone
@@ -214,7 +219,7 @@ def skill_ran(target: Target | None, call: Call, arguments_text: str, outcome: O
     :param target: the skill; None where the key is unknown
     :param call: who called, over which road
     :param arguments_text: the filled arguments as JSON, or what was given where they don't fit
-    :param outcome: what came of it, with its duration
+    :param outcome: what came of it, with its duration: `ok`, `failed`, `timeout`, `invalid`, `denied`, `unknown` or `cancelled`
     :param at: when the attempt began, with a time zone
 
     What it returns is ignored. A crash: it is logged, and the others are told.
