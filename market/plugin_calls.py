@@ -102,7 +102,7 @@ def _list_findings(answer: object) -> list[object]:
     """Return the answer of a scan as a list that is bounded; what has no findings to go through is a wrong value."""
     if answer is None:
         return []
-    if isinstance(answer, (str, bytes, Mapping, Problem)) or not hasattr(type(answer), "__iter__"):
+    if isinstance(answer, (str, bytes, Mapping)) or not hasattr(type(answer), "__iter__"):
         raise Unfit(f"{type(answer).__name__} in place of a list of Problems")
     found: Any = answer
     with diverted_prints():  # a generator's code runs only now

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO
 
 from market.hookspecs import hookimpl
+from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
 from market.plugin_prints import diverted_prints
 from market.plugins import load_plugins
-from tests.plugged import a_pack, an_entry
+from tests.plugged import ADA, a_pack, a_target, an_entry
 
 if TYPE_CHECKING:
     import pytest
@@ -56,6 +59,25 @@ def test_the_last_of_several_threads_puts_it_back(capfd: pytest.CaptureFixture[s
 
 
 class Prints:
+    def execute(self, target: object, args_text: str, timeout_seconds: float) -> Outcome:
+        say("running")
+        return Outcome(OutcomeKind.OK)
+
+    def fetch(self, address: str, out: BinaryIO, limit_bytes: int) -> None:
+        say("fetching")
+
+    @hookimpl
+    def register_executors(self) -> object:
+        return {Kind.COMMAND: self}
+
+    @hookimpl
+    def register_fetchers(self) -> object:
+        return {"s3": self}
+
+    @hookimpl
+    def pack_removed(self) -> None:
+        say("hearing")
+
     @hookimpl
     def scan_pack(self) -> object:
         say("scanning")
@@ -63,7 +85,7 @@ class Prints:
         say("scanned")
 
 
-def test_hooks_and_loading_print_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+def test_all_that_a_plugin_does_prints_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     entry = an_entry(Prints())
 
     class Loud:
@@ -73,6 +95,10 @@ def test_hooks_and_loading_print_to_stderr(capfd: pytest.CaptureFixture[str]) ->
             say("loading")
             return entry.load()
 
-    load_plugins(entry_points=[Loud()]).scan_pack(a_pack(), MemorySource({}), "install")  # type: ignore[list-item]
+    plugins = load_plugins(entry_points=[Loud()])  # type: ignore[list-item]
+    plugins.scan_pack(a_pack(), MemorySource({}), "install")
+    plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0)
+    plugins.register_fetchers()["s3"].fetch("s3://x", io.BytesIO(), 1)
+    plugins.pack_removed("x", "1.0.0", "/srv", ADA, datetime.now(UTC))
     captured = capfd.readouterr()
-    assert (captured.out, captured.err) == ("", "loading\nscanning\nscanned\n")
+    assert (captured.out, captured.err) == ("", "loading\nscanning\nscanned\nrunning\nfetching\nhearing\n")

@@ -188,7 +188,7 @@ def test_findings_keep_their_place_and_get_the_plugins_name() -> None:
     assert (found.rule, found.place, found.severity) == ("a:aws-key", "a.py:3:7", Severity.ERROR)
 
 
-@pytest.mark.parametrize("answer", [ValueError("no"), SystemExit(0), Stop(), ["a sentence"], 7, "abc", b"abc", {"rule": 1}, Problem("x", Severity.WARNING, "y"), object()])
+@pytest.mark.parametrize("answer", [ValueError("no"), SystemExit(0), Stop(), ["a sentence"], 7, "abc", b"abc", {"rule": 1, "severity": 2}, Problem("x", Severity.WARNING, "y"), object()])
 def test_a_scan_that_crashes_or_answers_nonsense_is_a_finding_that_stops(answer: object) -> None:
     found = load_plugins(entry_points=[an_entry(Says(answer))]).scan_pack(a_pack(), MemorySource({}), "publish")
     assert [(one.rule, one.severity) for one in found] == [("tested:crashed", Severity.ERROR)]

@@ -130,9 +130,8 @@ def _code_flags(function: Any) -> int:
     for _ in range(8):
         if code := getattr(function, "__code__", None):
             return int(code.co_flags)
-        # A method, a partial, an object that can be called: what is behind it.
-        behind = getattr(function, "__func__", None) or getattr(function, "func", None)
-        function = behind or vars(type(function)).get("__call__")
+        # A partial, or an object that can be called: what is behind it.
+        function = getattr(function, "func", None) or vars(type(function)).get("__call__")
     return 0
 
 

@@ -129,6 +129,7 @@ def test_a_scan_that_crashes_stops_the_install(root: Root) -> None:
     with pytest.raises(Refused) as caught:
         install(root, a_guard(Watcher(), Watcher(crash=True)), an_arrival())
     assert [one.rule for one in caught.value.problems] == ["watcher-1:crashed"]
+    assert "nothing in the pack is known to be wrong" in caught.value.hint
 
 
 def test_what_stops_nothing_is_in_the_answer(root: Root) -> None:

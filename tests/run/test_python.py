@@ -325,6 +325,13 @@ def test_a_hooks_argument_with_a_default_gets_its_value(tmp_path: Path, executor
     assert (outcome.result, outcome.error) == (["echo_py", {"a": 1}], "")
 
 
+def test_what_one_plugin_does_not_run_another_may(tmp_path: Path, executor: PythonExecutor) -> None:
+    code = "def market_execute():\n    return None\n@hookimpl(specname='market_execute')\ndef other(key):\n    return ['other', key]\n"
+    files = {"demo_pack/__init__.py": f"{HOOK}{code}", **pluggy_files()}
+    outcome = run(executor, tmp_path, more=files, code="", manifest={"entry": "python:demo_pack:market_execute"})
+    assert (outcome.result, outcome.error) == (["other", "echo_py"], "")
+
+
 @pytest.mark.parametrize("marked", [True, False])
 def test_a_skill_that_no_plugin_runs_is_an_error(tmp_path: Path, executor: PythonExecutor, marked: bool) -> None:
     code = "def market_execute(key, params):\n    return None\n"
