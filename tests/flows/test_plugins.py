@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -79,10 +79,15 @@ def test_they_are_found_by_their_entry_points(world: World, home: Path) -> None:
     ]
 
 
+def found_by_the_plugin(answer: Any) -> list[dict[str, Any]]:
+    """Its findings, without those of Market's own scan, which sees the same."""
+    return [one for one in answer["error"]["problems"] if one["rule"].startswith("market-scan-secrets:")]
+
+
 def test_a_secret_is_found_at_publish_and_at_install_with_its_place(world: World, home: Path) -> None:
     bad = a_pack(world, "leaky", f"# Notes\n\nuse {TOKEN}\n")
     ran = world.run("install", bad, "--json", expect=6)
-    (problem,) = ran.json["error"]["problems"]
+    (problem,) = found_by_the_plugin(ran.json)
     assert (problem["rule"], problem["file"], problem["line"], problem["column"]) == (
         "market-scan-secrets:secret",
         "notes.md",
@@ -93,7 +98,7 @@ def test_a_secret_is_found_at_publish_and_at_install_with_its_place(world: World
     with world.serve("index", "serve") as index:
         # What the author's own check lets pass is found by the index.
         ran = world.run("publish", bad, "--allow-secret", "notes.md:3", "--index", index["url"], "--json", expect=2)
-        (problem,) = ran.json["error"]["problems"]
+        (problem,) = found_by_the_plugin(ran.json)
         assert (problem["rule"], problem["file"], problem["line"]) == ("market-scan-secrets:secret", "notes.md", 3)
         world.run("publish", a_pack(world, "clean"), "--index", index["url"])
     assert [(line["event"], line["pack"]) for line in lines_of(home)] == [("publish", "clean")]
