@@ -62,7 +62,9 @@ class Cancellation:
 def _tell(act: Callable[[], None]) -> None:
     try:
         act()
-    except Exception:  # a plugin's, perhaps; the others must be told
+    except BaseException as error:  # a plugin's, perhaps; the others must be told
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise  # a person's: Python raises it nowhere else
         _log.exception("what ends a cancelled call failed")
 
 

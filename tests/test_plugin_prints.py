@@ -9,6 +9,7 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO
 
+from market.cancellation import NEVER
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
@@ -97,7 +98,7 @@ def test_all_that_a_plugin_does_prints_to_stderr(capfd: pytest.CaptureFixture[st
 
     plugins = load_plugins(entry_points=[Loud()])  # type: ignore[list-item]
     plugins.scan_pack(a_pack(), MemorySource({}), "install")
-    plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0)
+    plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0, NEVER)
     plugins.register_fetchers()["s3"].fetch("s3://x", io.BytesIO(), 1)
     plugins.pack_removed("x", "1.0.0", "/srv", ADA, datetime.now(UTC))
     captured = capfd.readouterr()

@@ -255,7 +255,7 @@ def test_an_executor_of_a_plugin_takes_the_place_of_ours() -> None:
         (raising(Stop()), "the plugin tested crashed when it ran tested: Stop"),
         (raising(NotFound(7)), "the plugin tested crashed when it ran tested: it raised a NotFound whose message is 7, not str"),  # type: ignore[arg-type]
         (lambda: {"ok": True}, "the plugin tested ran tested and gave dict in place of an Outcome"),
-        (lambda: Outcome("well"), "the plugin tested ran tested and gave an Outcome whose kind is 'well'; it is ok or failed or timeout or invalid or denied or unknown"),  # type: ignore[arg-type]
+        (lambda: Outcome("well"), "the plugin tested ran tested and gave an Outcome whose kind is 'well'; it is ok or failed or timeout or cancelled or invalid or denied or unknown"),  # type: ignore[arg-type]
         (lambda: Outcome(OutcomeKind.OK, {1}), "the plugin tested ran tested and gave an Outcome whose result is not JSON: Object of type set is not JSON serializable"),
     ],
 )
@@ -286,6 +286,20 @@ def test_an_executor_gets_the_cancellation_if_it_takes_it() -> None:
     with pytest.raises(Cancelled):
         executors[Kind.COMMAND].execute(a_target(), "{}", 1.0, cancellation)
     assert executors[Kind.PYTHON].execute(a_target(), "{}", 1.0, cancellation).kind is OutcomeKind.OK
+
+
+def test_a_cancellation_that_nobody_wished_is_a_crash() -> None:
+    plugins = load_plugins(entry_points=[an_entry(Says({Kind.COMMAND: Runs(raising(Cancelled("why")))}))])
+    outcome = plugins.register_executors({})[Kind.COMMAND].execute(a_target(), "{}", 1.0, Cancellation())
+    assert (outcome.kind, outcome.error) == (OutcomeKind.FAILED, "the plugin tested crashed when it ran tested: Cancelled: why")
+
+
+def test_what_a_plugin_does_on_cancel_may_fail_in_any_way(caplog: pytest.LogCaptureFixture) -> None:
+    cancellation, heard = Cancellation(), Says()
+    with cancellation.on_cancel(raising(Stop("panicked"))), cancellation.on_cancel(lambda: heard.heard.append("end")):
+        cancellation.cancel("its caller went away")
+    assert heard.heard == ["end"]
+    assert "what ends a cancelled call failed" in caplog.text
 
 
 def test_an_executor_may_say_that_it_can_not_start() -> None:
