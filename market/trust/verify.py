@@ -12,7 +12,7 @@ from market.errors import InvalidInput, Untrusted
 from market.names import Digest
 from market.pack.archive_read import read_archive, refuse_archive
 from market.pack.archive_write import canonical_source
-from market.pack.inspect import Given, inspect_pack
+from market.pack.inspect import Given, Inspection, inspect_pack
 from market.pack.record import Record, hash_stream, make_record
 from market.pack.wheel import read_wheel
 from market.pack.wheel_record import check_record
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from market.model import Pack
     from market.names import PackName, Version
     from market.pack.source import Source
+
+    # A tree, and the verdict on it where it is known already.
+    _Read = tuple[Source, Inspection | None]
 
 _SEAL = object()
 
@@ -95,36 +98,38 @@ def verify_wheel(stream: BinaryIO, file_name: str = "", promise: Promise | None 
     The result has the wheel's own files; what it depends on isn't known here.
     """
 
-    def read(opened: BinaryIO) -> Source:
+    def read(opened: BinaryIO, given: Given) -> _Read:
         source = read_wheel(opened, file_name).source
-        pack = inspect_pack(source).pack
-        return canonical_source(source, pack) if pack else source
+        inspection = inspect_pack(source, given)
+        canonical = canonical_source(source, inspection.pack) if inspection.pack else source
+        # Only a tree whose executable bits became others reads otherwise now.
+        return canonical, inspection if list(canonical.files()) == list(source.files()) else None
 
     return _verify(stream, read, Given(), promise)
 
 
-def _read_archive(stream: BinaryIO) -> Source:
+def _read_archive(stream: BinaryIO, _given: Given) -> _Read:
     """Read an archive; one that holds a wheel's tree is held against its RECORD, as the wheel itself would be."""
     source = read_archive(stream)
     if find_dist_info([file.path for file in source.files()]) and (problems := check_record(source)):
         raise refuse_archive(problems)
-    return source
+    return source, None
 
 
 def _verify(
-    stream: BinaryIO, read: Callable[[BinaryIO], Source], given: Given, promise: Promise | None
+    stream: BinaryIO, read: Callable[[BinaryIO, Given], _Read], given: Given, promise: Promise | None
 ) -> VerifiedPack:
     stream.seek(0)
     _, sha256 = hash_stream(stream)
     archive_digest = Digest(f"sha256:{sha256}")
     if promise is not None:
         _check_same("archive", promise.archive_digest, archive_digest)
-    source = read(stream)
+        given = Given(name=promise.name, version=promise.version.text)
+    source, inspection = read(stream, given)
     record = make_record(source)
     if promise is not None:
         _check_same("tree", promise.tree_digest, record.tree_digest)
-        given = Given(name=promise.name, version=promise.version.text)
-    inspection = inspect_pack(source, given)
+    inspection = inspection or inspect_pack(source, given)
     if inspection.pack is None or inspection.archive_blockers:
         raise InvalidInput(
             "the pack has errors and can't be installed", problems=inspection.archive_blockers or inspection.problems

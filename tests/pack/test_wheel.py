@@ -65,9 +65,15 @@ def test_a_python_skill_is_declared_by_a_file_and_no_code_is_run() -> None:
 
 def test_a_wheel_may_hold_a_command_too_and_its_entry_becomes_executable() -> None:
     files = {"demo_pack/run/skill.json": a_skill_json(), "demo_pack/run/run.sh": RUN_SCRIPT}
-    verified = verify_wheel(io.BytesIO(a_wheel(files)))
+    wheel = io.BytesIO()
+    with zipfile.ZipFile(wheel, "w") as out:
+        for name, content in wheel_files(files).items():
+            out.writestr(zipfile.ZipInfo(name), content)
+    verified = verify_wheel(wheel)
     assert [skill.kind for skill in verified.pack.skills] == [Kind.COMMAND]
     assert verified.record.by_path["demo_pack/run/run.sh"].executable
+    # It is judged as it will be installed: of the bit that it lacked in the wheel nothing is said.
+    assert verified.problems == ()
 
 
 def test_the_tree_in_a_wheel_and_the_same_tree_unpacked_get_one_verdict() -> None:
