@@ -9,6 +9,7 @@ from index.accounts import authenticate, check_scope, touch_token
 from index.model import Account, Scope, to_text
 from index.settings import LAST_USED_STEP_SECONDS, Anonymous
 from market.web.bearer import read_bearer
+from market.web.documents import PRIVATE, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,6 +29,8 @@ class Access:
         self._parts = parts
         self._read_secret = read_secret
         self._is_open = parts.settings.anonymous is Anonymous.READ
+        # What only some may read, no cache that others share may keep.
+        self.caching = SHARED if self._is_open else PRIVATE
 
     def is_free(self, request: Request) -> bool:
         """Answer whether this is a read that needs no token and sends none: most are, and need no further look."""

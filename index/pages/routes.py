@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
-from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from index.browse import list_packs, search_packs
@@ -17,10 +16,13 @@ from index.simple import SIMPLE_PREFIX
 from market.client.wire import PackDocument, ReleaseDocument, pack_path, parse_document, release_path
 from market.errors import InvalidInput, NotFound
 from market.names import parse_pack_name
+from market.web.documents import PRIVATE
 from market.web.pages import Pages
+from market.web.references import redirect_to, root_reference
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from index.access import Access
     from index.parts import Parts
@@ -70,7 +72,9 @@ class PageRoutes:
             if "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
             else "browse.html"
         )
-        return self._pages.render(template, query=query, listing=listing, is_first=not cursor)
+        return self._pages.render(
+            template, root=root_reference(request.scope), query=query, listing=listing, is_first=not cursor
+        )
 
     async def pack(self, request: Request) -> Response:
         """A pack, by its newest installable release."""
@@ -78,7 +82,7 @@ class PageRoutes:
         name = _parse_name(request)
         document = self._document(PackDocument, pack_path(name), f"there is no pack {name!r}")
         if name != request.path_params["name"]:
-            return RedirectResponse(f"/packs/{name}", 308)
+            return redirect_to(request.scope, f"/packs/{name}", 308, PRIVATE.changing)
         version = document.latest or document.releases[0].version
         return await self._show(request, document, version, is_pinned=False)
 
@@ -95,7 +99,7 @@ class PageRoutes:
         texts = await self._parts.lanes.read(self._guides.of, release)
         simple_url = str(request.url.replace(path=SIMPLE_PREFIX, query="", fragment=""))
         shown = show_release(pack, release, texts, is_pinned=is_pinned, simple_url=simple_url)
-        return self._pages.render("release.html", shown=shown)
+        return self._pages.render("release.html", root=root_reference(request.scope), shown=shown)
 
     def _document(self, shape: type[T], path: str, missing: str) -> T:
         document = self._parts.reader.document(path)

@@ -27,7 +27,7 @@ class ShownFile:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file of the release, and where it is on this server."""
+    """A file of the release, and where it is below the start page."""
 
     file: FileLink
     address: str
@@ -50,10 +50,8 @@ class ShownRelease:
     @property
     def downloads(self) -> tuple[Download, ...]:
         """The release's files, with the address of each."""
-        return tuple(
-            Download(file, urljoin(release_path(self.release.name, self.release.version), file.url))
-            for file in self.release.files
-        )
+        document = release_path(self.release.name, self.release.version)
+        return tuple(Download(file, urljoin(document, file.url).lstrip("/")) for file in self.release.files)
 
     @property
     def python_commands(self) -> tuple[str, ...]:

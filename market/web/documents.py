@@ -15,8 +15,22 @@ if TYPE_CHECKING:
 
 NO_CACHE = b"no-cache"
 IMMUTABLE = b"public, max-age=31536000, immutable"
+VARY = b"Authorization"
 
 _EMPTY: dict[str, object] = {"type": "http.response.body", "body": b""}
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """Who may keep an answer: Cache-Control of what changes and of what never does."""
+
+    changing: bytes
+    lasting: bytes
+
+
+# `public` would allow a cache that many share to keep even the answer to a request with a token (RFC 9111 3.5).
+SHARED = Caching(NO_CACHE, IMMUTABLE)
+PRIVATE = Caching(b"private, no-cache", b"private, max-age=31536000, immutable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,7 @@ def make_etag(body: bytes) -> bytes:
 
 
 async def send_document(
-    scope: Scope, send: Send, document: Document, *, cache_control: bytes = NO_CACHE, vary: bytes = b"Authorization"
+    scope: Scope, send: Send, document: Document, *, cache_control: bytes = NO_CACHE, vary: bytes = VARY
 ) -> None:
     """Answer GET or HEAD with a document, or 304 where the caller has it already."""
     for message in document_messages(scope, document, cache_control=cache_control, vary=vary):
@@ -46,7 +60,7 @@ async def send_document(
 
 
 def document_messages(
-    scope: Scope, document: Document, *, cache_control: bytes = NO_CACHE, vary: bytes = b"Authorization"
+    scope: Scope, document: Document, *, cache_control: bytes = NO_CACHE, vary: bytes = VARY
 ) -> tuple[Message, Message]:
     """Return that answer as the two messages of ASGI, for routes that are so hot that each await counts."""
     headers = [

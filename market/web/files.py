@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from market.web.documents import IMMUTABLE, has_etag
+from market.web.documents import IMMUTABLE, VARY, has_etag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +37,7 @@ async def send_file(scope: Scope, send: Send, file: ServedFile, *, cache_control
     headers = [
         (b"etag", file.etag),
         (b"cache-control", cache_control),
+        (b"vary", VARY),
         (b"accept-ranges", b"bytes"),
         (b"x-content-type-options", b"nosniff"),
     ]
@@ -47,9 +48,8 @@ async def send_file(scope: Scope, send: Send, file: ServedFile, *, cache_control
     if asked is None:
         await _send_whole(scope, send, file, headers)
     elif asked[0] >= asked[1]:
-        await _send_empty(
-            send, 416, [*headers, (b"content-range", b"bytes */%d" % file.size), (b"content-length", b"0")]
-        )
+        refused = [(b"cache-control", b"no-store"), (b"vary", VARY), (b"content-range", b"bytes */%d" % file.size)]
+        await _send_empty(send, 416, [*refused, (b"accept-ranges", b"bytes"), (b"content-length", b"0")])
     else:
         await _send_part(scope, send, file, headers, *asked)
 

@@ -16,8 +16,9 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from market.errors import NotFound
-from market.web.documents import IMMUTABLE, NO_CACHE, Document, make_etag, send_document
+from market.web.documents import IMMUTABLE, NO_CACHE, PRIVATE, Document, make_etag, send_document
 from market.web.problems import TITLES, problem_headers, status_of
+from market.web.references import root_reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,7 +39,8 @@ PAGE_HEADERS = {
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-cache",
+    # A page is made for who asks, and costs little: no cache that others share keeps it.
+    "cache-control": PRIVATE.changing.decode(),
     "vary": "HX-Request, Authorization, Cookie",
 }
 
@@ -57,9 +59,13 @@ class Pages:
         self._environment.globals["static"] = static_url
         self._environment.filters |= {"size": show_size, "code": mark_code, **(filters or {})}
 
-    def render(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """Return a page with the security headers; a value that the template names and `values` lacks is an error."""
-        return HTMLResponse(self._environment.get_template(template).render(values), status, PAGE_HEADERS)
+    def render(self, template: str, *, status: int = 200, root: str = "/", **values: Any) -> HTMLResponse:
+        """Return a page with the security headers; a value that the template names and `values` lacks is an error.
+
+        `root` leads from the page to the start page, for every link: relative, it survives a proxy's path prefix.
+        """
+        text = self._environment.get_template(template).render(root=root, **values)
+        return HTMLResponse(text, status, PAGE_HEADERS)
 
     def error_page(self, scope: Scope, error: MarketError) -> HTMLResponse | None:
         """Return an error as a page where a person's browser asked, else None; for `ProblemEdge`."""
@@ -67,7 +73,9 @@ class Pages:
         if b"text/html" not in accepts or scope["path"].startswith("/v1/"):
             return None
         status = status_of(error)
-        page = self.render("error.html", status=status, error=error, heading=TITLES.get(status, "Error"))
+        page = self.render(
+            "error.html", status=status, root=root_reference(scope), error=error, heading=TITLES.get(status, "Error")
+        )
         page.headers.update(problem_headers(status))
         return page
 
@@ -79,8 +87,8 @@ def load_static() -> dict[str, Document]:
 
 
 def static_url(name: str) -> str:
-    """Return the URL of a static file, which changes when the file does."""
-    return f"/static/{name}?v={load_static()[name].etag[1:13].decode()}"
+    """Return the URL of a static file below the page's `root`; it changes when the file does."""
+    return f"static/{name}?v={load_static()[name].etag[1:13].decode()}"
 
 
 async def send_static(scope: Scope, receive: Receive, send: Send) -> None:

@@ -39,8 +39,12 @@ class ServerFault(MarketError):
     slug = "server-fault"
 
 
+class BadRequest(InvalidInput):
+    """The request speaks another protocol than ours, or says of itself what isn't so."""
+
+
 class WrongMethod(InvalidInput):
-    """The address exists, but not for this method."""
+    """The address exists, but not for this method; `allow` in its details names those that it takes."""
 
 
 class BodyTooLarge(InvalidInput):
@@ -48,6 +52,7 @@ class BodyTooLarge(InvalidInput):
 
 
 STATUSES: dict[type[MarketError], int] = {
+    BadRequest: 400,
     WrongMethod: 405,
     BodyTooLarge: 413,
     InvalidInput: 422,
@@ -119,6 +124,8 @@ def problem_response(error: MarketError) -> Response:
     if isinstance(error, RateLimited) and (asked := str(error.details.get("retry_after", ""))).isdigit():
         # Another server's wish, passed on: no use in coming back earlier.
         headers["retry-after"] = asked
+    if isinstance(error, WrongMethod) and (allow := str(error.details.get("allow", ""))):
+        headers["allow"] = allow
     return Response(body, status, headers, PROBLEM_TYPE)
 
 
@@ -196,5 +203,7 @@ def _routing_error(exception: HTTPException) -> MarketError:
     if exception.status_code == 404:
         return NotFound("there is nothing at this address", hint="the pages start at /, the API at /v1/packs")
     if exception.status_code == 405:
-        return WrongMethod("this address doesn't take that method", why=str((exception.headers or {}).get("Allow", "")))
+        # The router has them in a set, and so in another order in each process.
+        allow = ", ".join(sorted((exception.headers or {}).get("Allow", "").split(", ")))
+        return WrongMethod("this address doesn't take that method", why=f"it takes {allow}", details={"allow": allow})
     return InvalidInput(exception.detail or "the request can't be read")

@@ -121,7 +121,7 @@ def test_page_shows_the_same_order_as_the_api(index: AnIndex) -> None:
     for name, description in [("disk-b", "Disk."), ("alpha", "disk disk disk"), ("disk", "x"), ("zeta", "The disk at last.")]:
         publish(index, name, description)
     for url, api in [("/?q=disk", "/v1/search?q=disk"), ("/", "/v1/packs")]:
-        shown = re.findall(r'<h2><a href="/packs/([a-z-]+)">', index.get(url).text)
+        shown = re.findall(r'<h2><a href="./packs/([a-z-]+)">', index.get(url).text)
         assert shown == [item["name"] for item in index.get(api).json["items"]]
         assert len(shown) == 4
 
@@ -141,4 +141,4 @@ def test_an_empty_result_says_what_there_is(index: AnIndex, query: str, near: li
     answer = index.get(f"/v1/search?q={quote(query)}").json
     assert (answer["items"], answer["packs"], answer["near"]) == ([], 2, near)
     page = index.get(f"/?q={quote(query)}").body.decode()
-    assert "among 2 packs" in page and all(f'href="/packs/{name}"' in page for name in near)
+    assert "among 2 packs" in page and all(f'href="./packs/{name}"' in page for name in near)

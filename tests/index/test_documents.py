@@ -55,7 +55,8 @@ def test_link_from_pack_to_release_is_relative(index: AnIndex) -> None:
 )  # fmt: skip
 def test_other_spelling_is_sent_to_the_one_place(index: AnIndex, path: str, place: str) -> None:
     answer = index.get(path)
-    assert (answer.status, answer.headers["location"]) == (308, place)
+    assert (answer.status, urljoin(path, answer.headers["location"])) == (308, place)
+    assert not answer.headers["location"].startswith("/")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 import pytest
 
@@ -25,7 +26,7 @@ def test_archive_wheel_and_sdist_are_on_one_page(index: AnIndex) -> None:
     page = index.get(PAGE).text
     links = dict(re.findall(r'<a href="([^"]+)" download="([^"]+)"', page))
     assert set(links.values()) == FILES
-    assert all(index.get(address).status == 200 for address in links)
+    assert all(index.get(urljoin(PAGE, address)).status == 200 for address in links)
     assert "market install text-tools@1.0.0" in page
     assert "pip install --index-url http://127.0.0.1/simple/ text-tools==1.0.0" in page
     assert "uv pip install --index http://127.0.0.1/simple/ text-tools==1.0.0" in page

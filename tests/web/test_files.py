@@ -74,6 +74,7 @@ def test_range(app: ASGIApp, asked: str, start: int, end: int) -> None:
 def test_range_behind_the_end_is_416(app: ASGIApp, asked: str) -> None:
     answer = get(app, range=asked)
     assert (answer.status, answer.body, answer.headers["content-range"]) == (416, b"", "bytes */1024")
+    assert answer.headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize("asked", ["bytes=9-5", "bytes=a-b", "bytes=", "bytes=-", "lines=0-1", "bytes=0-1,5-6", "0-1", f"bytes=0-{'9' * 40}"])

@@ -69,7 +69,7 @@ def test_error_page_keeps_the_headers_that_its_status_needs() -> None:
 
 
 def test_static_files_are_served_for_good_under_their_version() -> None:
-    answer = ask(send_static, "GET", static_url("market.css"))
+    answer = ask(send_static, "GET", f"/{static_url('market.css')}")
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
     assert "immutable" in answer.headers["cache-control"]

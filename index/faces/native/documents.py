@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from starlette.responses import RedirectResponse
-
 from index.store.releases import find_release
 from market.client.wire import ARCHIVE_TYPE, pack_path, release_path
 from market.errors import InvalidInput, NotFound
 from market.names import Digest, PackName, Version, parse_pack_name, parse_version
 from market.web.documents import document_messages, send_document
 from market.web.files import ServedFile, send_file
+from market.web.references import redirect_to
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
@@ -33,6 +32,7 @@ class DocumentRoute:
     def __init__(self, parts: Parts, access: Access) -> None:
         self._parts = parts
         self._access = access
+        self._cache_control = access.caching.changing
 
     def ready(self, scope: Scope) -> tuple[Message, Message] | None:
         """Return the answer to a read without a token of a document that is there, or None: then it goes the whole way."""
@@ -46,10 +46,11 @@ class DocumentRoute:
         account = self._access.check_read(scope)
         document = self._parts.reader.document(scope["path"])
         if document is not None:
-            await send_document(scope, send, document)
+            await send_document(scope, send, document, cache_control=self._cache_control)
         else:
             # Links inside a document are relative to its own path, hence a redirect instead of the same bytes under two paths.
-            await RedirectResponse(await self._find_path(scope["path"]), 308)(scope, receive, send)
+            place = await self._find_path(scope["path"])
+            await redirect_to(scope, place, 308, self._cache_control)(scope, receive, send)
         if account is not None:
             await self._access.note_use(account)
 
@@ -93,6 +94,7 @@ class BlobRoute:
             scope,
             send,
             ServedFile(self._blobs.path_of(digest), size, f'"{hexadecimal}"'.encode(), ARCHIVE_TYPE.encode()),
+            cache_control=self._access.caching.lasting,
         )
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from starlette.responses import RedirectResponse
-
 from index.distributions import FILES_PREFIX, METADATA_SUFFIX
 from index.faces.python.accept import JSON_TYPE, choose_type
 from index.simple import SIMPLE_PREFIX, make_html_list, make_json_list, simple_html_path, simple_json_path
 from index.store.listing import list_projects
 from market.errors import InvalidInput, NotFound
 from market.names import Digest, parse_pack_name
-from market.web.documents import IMMUTABLE, Document, document_messages, make_etag, send_document
+from market.web.documents import Document, document_messages, make_etag, send_document
 from market.web.files import ServedFile, send_file
 from market.web.problems import WrongMethod
+from market.web.references import redirect_to
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
@@ -39,6 +38,7 @@ class SimpleRoute:
     def __init__(self, parts: Parts, access: Access) -> None:
         self._parts = parts
         self._access = access
+        self._cache_control = access.caching.changing
         self._lists: dict[bytes, tuple[int, Document]] = {}
 
     def ready(self, scope: Scope) -> tuple[Message, Message] | None:
@@ -54,9 +54,10 @@ class SimpleRoute:
         if page is None and scope["path"] == SIMPLE_PREFIX:
             page = await self._list(choose_type(scope["headers"]))
         if page is None:
-            await RedirectResponse(_find_place(scope["path"]), 301)(scope, receive, send)
+            place = _find_place(scope["path"])
+            await redirect_to(scope, place, 301, self._cache_control)(scope, receive, send)
         else:
-            await send_document(scope, send, page, vary=VARY)
+            await send_document(scope, send, page, cache_control=self._cache_control, vary=VARY)
         if account is not None:
             await self._access.note_use(account)
 
@@ -87,6 +88,7 @@ class FileRoute:
     def __init__(self, parts: Parts, access: Access) -> None:
         self._parts = parts
         self._access = access
+        self._cache_control = access.caching.lasting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the file."""
@@ -102,7 +104,7 @@ class FileRoute:
         if name == match[2]:
             kind = FILE_TYPES.get(name[name.rfind(".") :], b"application/octet-stream")
             served = ServedFile(self._parts.blobs.path_of(digest), size, b'"%b"' % match[1].encode(), kind)
-            await send_file(scope, send, served)
+            await send_file(scope, send, served, cache_control=self._cache_control)
         else:
             await self._send_metadata(scope, send)
 
@@ -111,14 +113,14 @@ class FileRoute:
         if document is None:
             raise _no_file()
         kept = Document(document.body, document.etag, METADATA_TYPE)
-        await send_document(scope, send, kept, cache_control=IMMUTABLE)
+        await send_document(scope, send, kept, cache_control=self._cache_control)
 
 
 def _find_place(path: str) -> str:
     """Return the one address of a project's page for another spelling of it; raises `NotFound` where this is that address already."""
-    given = path.removeprefix("/simple").strip("/")
-    if not given:
+    if path == SIMPLE_PREFIX.removesuffix("/"):
         return SIMPLE_PREFIX
+    given = path.removeprefix(SIMPLE_PREFIX).removesuffix("/")
     try:
         place = f"{SIMPLE_PREFIX}{parse_pack_name(given)}/"
     except InvalidInput:
@@ -132,7 +134,11 @@ def _find_place(path: str) -> str:
 
 def _check_method(scope: Scope) -> None:
     if scope["method"] not in _READS:
-        raise WrongMethod("this address is only read", hint="files are uploaded with a POST to /legacy/")
+        raise WrongMethod(
+            "this address is only read",
+            hint="files are uploaded with a POST to /legacy/",
+            details={"allow": "GET, HEAD"},
+        )
 
 
 def _no_file() -> NotFound:

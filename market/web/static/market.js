@@ -1,4 +1,4 @@
-// Copy buttons. Everything else on the pages works without scripts.
+// Copy buttons, and commands with the address that this browser sees. Everything else on the pages works without scripts.
 "use strict";
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
@@ -10,6 +10,13 @@ document.addEventListener("click", async (event) => {
     button.textContent = "Select the text and copy it";
   }
   setTimeout(() => { button.textContent = "Copy"; }, 1600);
+});
+// Behind a proxy the server can't know the address under which it was reached; the browser does.
+document.querySelectorAll("[data-relative]").forEach((part) => {
+  const { written, relative } = part.dataset, address = new URL(relative, location.href).href;
+  const [code, button] = [part.querySelector("code"), part.querySelector("button")];
+  code.textContent = code.textContent.replace(written, () => address);
+  button.dataset.copy = button.dataset.copy.replace(written, () => address);
 });
 // A copy button without scripts or without a clipboard would be a lie, so they start hidden.
 if (navigator.clipboard) {
