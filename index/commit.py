@@ -39,15 +39,18 @@ class Deed:
     allowed_secrets: frozenset[Place] = frozenset()
 
 
-def check_owner(connection: Connection, name: PackName, account: Account) -> PackRow | None:
-    """Return the pack of this name, None where the name is free; raises `Refused` where it is somebody else's."""
+def check_owner(connection: Connection, name: PackName, account: Account, *, hint: str) -> PackRow | None:
+    """Return the pack of this name, None where the name is free; raises `Refused` where it is somebody else's.
+
+    `hint` says how the sender gives this kind of file another name.
+    """
     pack = find_pack(connection, name)
     decision = decide_by_owner(name, account.publisher, pack.publisher if pack else "")
     if not decision.allowed:
         raise Refused(
             decision.reason,
             why=f"this token is of {account.publisher!r}",
-            hint="publish under another name with --name",
+            hint=hint,
         )
     return pack
 

@@ -38,13 +38,17 @@ NO_MANIFEST = "{}"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file's own words. `metadata` are the bytes that are served beside a wheel; an sdist has none, no tree and no skill."""
+    """A file's own words. `metadata` are the bytes that are served beside a wheel; an sdist has none, no tree and no skill.
+
+    `core_metadata` are the same bytes, and an sdist's PKG-INFO: what the sender's claims are held against.
+    """
 
     version: Version
     pack: Pack
     source: Source | None = None
     requires_python: str = ""
     metadata: bytes = b""
+    core_metadata: bytes = b""
     tree_digest: str = ""
     requires: str = "[]"
     needs: str = NO_MANIFEST
@@ -74,12 +78,14 @@ def _read_wheel(stream: BinaryIO, named: NamedFile) -> Content:
         raise _refusal(named, stopping[0].text, verified.problems)
     pack, source = verified.pack, verified.source
     folder = find_dist_info({file.path for file in source.files()})
+    core_metadata = source.read(f"{folder}/METADATA")
     return Content(
         version=verified.version,
         pack=pack,
         source=source,
         requires_python=pack.needs.python,
-        metadata=source.read(f"{folder}/METADATA"),
+        metadata=core_metadata,
+        core_metadata=core_metadata,
         tree_digest=verified.tree_digest,
         requires=json.dumps([str(requirement) for requirement in pack.requires]),
         needs=json.dumps(dump_needs(pack.needs)),
@@ -100,11 +106,12 @@ def _read_sdist(stream: BinaryIO, named: NamedFile) -> Content:
         if outside or found is None:
             why = f"{outside!r} lies outside {top}/" if outside else f"there is no {top}/PKG-INFO"
             raise _refusal(named, why, ())
-        metadata = parse_metadata(foreign.read(found), "PKG-INFO")
+        core_metadata = foreign.read(found)
+    metadata = parse_metadata(core_metadata, "PKG-INFO")
     _check_metadata(named, metadata)
     version = parse_version(metadata.version)
     pack = Pack(named.name, version, str(named.kind), summary=metadata.summary)
-    return Content(version=version, pack=pack, requires_python=metadata.needs.python)
+    return Content(version=version, pack=pack, requires_python=metadata.needs.python, core_metadata=core_metadata)
 
 
 def _check_metadata(named: NamedFile, metadata: PackManifest) -> None:

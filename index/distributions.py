@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
+from index.claims import OTHER_DIGESTS, SHA256_FIELD, Claims, check_digests, check_file_name, check_metadata
 from index.commit import Deed, add_file, check_open, check_owner
 from index.content import Content, read_content
 from index.filenames import NamedFile, parse_filename
 from index.screening import Screened, screen, tell_published
 from index.store.releases import NewFile, StoredFile, find_file, find_release, list_filenames
-from index.store.written import put_document
+from index.store.written import find_document, put_document
 from market.client.wire import Published, dump_problem, release_path
-from market.errors import Conflict, InvalidInput
-from market.names import parse_pack_name, parse_version
+from market.errors import Conflict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FILES_PREFIX = "/files/"
 METADATA_SUFFIX = ".metadata"
+CHUNK_BYTES = 1 << 20
+RENAMING = "give the project another name in its pyproject.toml and build it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +44,26 @@ class SentFile:
     digest: Digest
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """What the sender says of a file; empty where nothing is said. Everything said must be true."""
-
-    name: str = ""
-    version: str = ""
-    filetype: str = ""
-    sha256: str = ""
-
-
 def accept_file(database: Database, blobs: FolderBlobs, sent: SentFile, claims: Claims, deed: Deed) -> Published:
     """Make a wheel or an sdist a file of its release, or say why not.
 
-    Raises `InvalidInput` where the file isn't what its name or the sender says, or is no good pack; `Untrusted` for a damaged one,
-    `Refused` for another publisher's name and `Conflict` for other bytes under this name. The same bytes again are a success.
+    Raises `BadRequest` where the sender says of it what isn't so, `InvalidInput` where it isn't what its name says or no good pack,
+    `Untrusted` for a damaged one, `Refused` for another publisher's name and `Conflict` for a name that is taken. The same bytes again
+    under their name are a success.
     What is new is screened (`index.screening`), and the plugins are told of it.
     """
     named = parse_filename(sent.filename)
-    _check_claims(named, sent, claims)
+    check_file_name(claims, named)
+    check_digests(claims, _digests(sent, claims))
     with database.read() as connection:
         standing = _standing(connection, named, sent, deed)
+        kept = find_document(connection, metadata_path(sent.digest, named.filename)) if standing else b""
     if standing is not None:
+        # Of an sdist nothing is kept to hold the claims against; it is the same as before, whatever is said of it now.
+        check_metadata(claims if kept else Claims(), kept)
         return _answer(named.name, standing, deed)
     content = read_content(cast("BinaryIO", sent.stream), named)
+    check_metadata(claims, content.core_metadata)
     screened = Screened(named.filename, content.pack, content.source)
     findings = screen(database, screened, deed)
     blobs.keep(sent.path, sent.digest)
@@ -92,27 +90,20 @@ def metadata_path(digest: str, filename: str) -> str:
     return f"{FILES_PREFIX}{digest.removeprefix('sha256:')}/{filename}{METADATA_SUFFIX}"
 
 
-def _check_claims(named: NamedFile, sent: SentFile, claims: Claims) -> None:
-    if claims.name and parse_pack_name(claims.name) != named.name:
-        raise _false_claim("name", claims.name, sent, named.name)
-    if claims.version and parse_version(claims.version) != named.version:
-        raise _false_claim("version", claims.version, sent, named.version.text)
-    if claims.filetype and claims.filetype != named.filetype:
-        raise _false_claim("filetype", claims.filetype, sent, named.filetype)
-    if claims.sha256 and f"sha256:{claims.sha256.lower()}" != sent.digest:
-        raise _false_claim("sha256_digest", claims.sha256, sent, sent.digest)
-
-
-def _false_claim(field: str, said: str, sent: SentFile, found: str) -> InvalidInput:
-    return InvalidInput(
-        f"{field} was said to be {said[:80]!r}, but of {sent.filename} it is {found!r}",
-        hint="send the file as the build made it, and let the tool read these values from it",
-    )
+def _digests(sent: SentFile, claims: Claims) -> dict[str, str]:
+    """Return the file's digests that are claimed, as hexadecimal digits by the claims' words for them."""
+    hashes = {name: make() for name, make in OTHER_DIGESTS.items() if claims.of(name)}
+    sent.stream.seek(0)
+    while hashes and (chunk := sent.stream.read(CHUNK_BYTES)):
+        for one in hashes.values():
+            one.update(chunk)
+    found = {name: one.hexdigest() for name, one in hashes.items()}
+    return {SHA256_FIELD: sent.digest.removeprefix("sha256:"), **found}
 
 
 def _standing(connection: Connection, named: NamedFile, sent: SentFile, deed: Deed) -> StoredFile | None:
     """Return the same file if it stands already, None if the way is free; raises where it isn't."""
-    check_owner(connection, named.name, deed.account)
+    check_owner(connection, named.name, deed.account, hint=RENAMING)
     standing = find_file(connection, named.filename)
     release = find_release(connection, named.name, named.version)
     if standing is not None and standing.digest == sent.digest:
@@ -121,13 +112,24 @@ def _standing(connection: Connection, named: NamedFile, sent: SentFile, deed: De
     others = list_filenames(connection, release.release_id, named.kind) if release else []
     same = next((other for other in others if parse_filename(other).key == named.key), "")
     if same:
-        raise Conflict(
-            f"File already exists: {same} is published, with other content",
-            why=f"sent {sent.filename} with {sent.digest}",
-            hint="a published file never changes: raise the version",
-        )
+        raise _taken(connection, same, sent)
     check_open(release, named.name)
     return None
+
+
+def _taken(connection: Connection, same: str, sent: SentFile) -> Conflict:
+    published = find_file(connection, same)
+    if published is not None and published.digest == sent.digest:
+        return Conflict(
+            f"File already exists: these bytes are published as {same}",
+            why=f"{sent.filename} is another spelling of that name",
+            hint=f"there is nothing to do, or send it again as {same}",
+        )
+    return Conflict(
+        f"File already exists: {same} is published, with other content",
+        why=f"sent {sent.filename} with {sent.digest}",
+        hint="a published file never changes: raise the version",
+    )
 
 
 def _commit(

@@ -117,7 +117,7 @@ def _check_publishable(verified: VerifiedPack) -> None:
 
 def _standing(connection: Connection, verified: VerifiedPack, account: Account) -> StoredFile | None:
     """Return the same archive if it stands already, None if the way is free; raises where it isn't."""
-    check_owner(connection, verified.name, account)
+    check_owner(connection, verified.name, account, hint="publish under another name with --name")
     release = find_release(connection, verified.name, verified.version)
     standing = find_archive(connection, release.release_id) if release else None
     if standing is not None and standing.tree_digest != verified.tree_digest:

@@ -42,7 +42,7 @@ def unyank(database: Database, name: PackName, version: Version, deed: Deed) -> 
 
 def _change(database: Database, name: PackName, version: Version, *, is_yank: bool, reason: str, deed: Deed) -> Yanked:
     with database.write() as connection:
-        pack = check_owner(connection, name, deed.account)
+        pack = check_owner(connection, name, deed.account, hint="use a token of its publisher")
         release = find_release(connection, name, version)
         if pack is None or release is None:
             raise NotFound(f"there is no release {version.text!r} of {name!r}")

@@ -47,6 +47,7 @@ _PUT = text(
     "INSERT INTO documents (path, etag, body) VALUES (:path, :etag, :body) "
     "ON CONFLICT (path) DO UPDATE SET etag = excluded.etag, body = excluded.body"
 )
+_BODY = text("SELECT body FROM documents WHERE path = :path")
 _UPDATE = text(
     "UPDATE packs SET latest = :latest, summary = :summary, skills = :skills, updated_at = :updated_at WHERE id = :id"
 )
@@ -119,6 +120,11 @@ def load_releases(connection: Connection, pack_id: int) -> dict[str, ReleaseRow]
 def _release(rows: list[Any]) -> ReleaseRow:
     version, state, reason, published_at = rows[0][:4]
     return ReleaseRow(version, state, reason, published_at, tuple(FileRow(*row[4:]) for row in rows))
+
+
+def find_document(connection: Connection, path: str) -> bytes:
+    """Return the document under a path, empty where there is none."""
+    return connection.execute(_BODY, {"path": path}).scalar_one_or_none() or b""
 
 
 def put_document(connection: Connection, path: str, body: bytes) -> None:

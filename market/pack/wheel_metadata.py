@@ -69,6 +69,17 @@ def parse_requires(data: bytes) -> tuple[str, ...]:
     return tuple(str(requirement) for requirement in (metadata.requires_dist or ())) if metadata else ()
 
 
+def parse_fields(data: bytes) -> Mapping[str, tuple[str, ...]]:
+    """Return the fields of a METADATA or PKG-INFO in its own words, by their names in the upload form (`requires_dist`).
+
+    Nothing is checked; a field that stands twice where it may stand once is left out.
+    """
+    from packaging.metadata import parse_email
+
+    raw: Mapping[str, object] = parse_email(data)[0]
+    return {name: tuple(value) if isinstance(value, list) else (str(value),) for name, value in raw.items()}
+
+
 def parse_wheel_file(data: bytes, file: str) -> tuple[WheelFile, tuple[Problem, ...]]:
     """Parse the file WHEEL."""
     rows = [line.partition(":") for line in data.decode("utf-8", "replace").splitlines() if ":" in line]

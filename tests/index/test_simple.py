@@ -122,11 +122,19 @@ def test_forms_have_their_own_etags(index: AnIndex) -> None:
         ("application/vnd.pypi.simple.v1+json;q=0, text/html", "text/html; charset=utf-8"),
         ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html; charset=utf-8"),
         ("*/*", "text/html; charset=utf-8"), ("", "text/html; charset=utf-8"), ("image/png", "text/html; charset=utf-8"),
+        ("application/vnd.pypi.simple.v1+json;q=0.5, */*;q=0.6", "text/html; charset=utf-8"),
+        ("application/vnd.pypi.simple.v1+json;q=0.5, */*;q=0.4", "application/vnd.pypi.simple.v1+json"),
+        ("application/vnd.pypi.simple.v1+json;q=inf, application/vnd.pypi.simple.v1+html;q=0.1", "application/vnd.pypi.simple.v1+html"),
         (";;;q=x,,", "text/html; charset=utf-8"), ("application/vnd.pypi.simple.v1+json;q=banana", "text/html; charset=utf-8"),
     ],
 )  # fmt: skip
 def test_form_is_the_one_that_the_client_wants(accept: str, kind: str) -> None:
     assert choose_type([(b"accept", accept.encode())]).decode() == kind
+
+
+def test_wishes_in_several_headers_are_one_list() -> None:
+    headers = [(b"accept", b"text/html;q=0.1"), (b"host", b"x"), (b"accept", b"application/vnd.pypi.simple.v1+json")]
+    assert choose_type(headers) == b"application/vnd.pypi.simple.v1+json"
 
 
 def test_without_a_wish_it_is_html(index: AnIndex) -> None:
@@ -140,7 +148,10 @@ def test_without_a_wish_it_is_html(index: AnIndex) -> None:
 )  # fmt: skip
 def test_other_spelling_is_sent_to_the_one_place(index: AnIndex, path: str, place: str) -> None:
     answer = index.get(path, headers=JSON)
-    assert (answer.status, answer.headers["location"]) == (301, place)
+    assert (answer.status, urljoin(path, answer.headers["location"])) == (301, place)
+    # Behind a proxy that serves the index below a prefix, a path from the top would lead out of it.
+    assert urljoin(f"/market{path}", answer.headers["location"]) == f"/market{place}"
+    assert answer.headers["cache-control"] == "no-cache"
 
 
 @pytest.mark.parametrize("path", ["/simple/nope/", "/simple/text-tools/x/", "/simple/text-tools/index.json", "/simple//", "/simple/%2e%2e/", "/simple/ä/"])
@@ -201,6 +212,24 @@ def test_private_index_asks_for_basic_and_tells_nothing(tmp_path: Path, path: st
             assert (answer.status, answer.headers["www-authenticate"].split()[0]) == (401, "Basic")
         good = index.get(path, headers={**JSON, **basic(index.token)})
         assert good.status == (404 if "nope" in path or "files" in path else 200)
+
+
+@pytest.mark.parametrize("path", [PAGE, "/simple/", "/simple/Text_Tools/", "FILE", "FILE.metadata", "/v1/packs/text-tools/index.json", "/v1/packs/Text_Tools", "/v1/blobs/sha256/HEX", "/v1/packs", "/"])
+@pytest.mark.parametrize("anonymous", list(Anonymous))
+def test_only_what_all_may_read_is_for_caches_that_many_share(tmp_path: Path, path: str, anonymous: Anonymous) -> None:
+    with an_index(tmp_path / "data", anonymous=anonymous) as index:
+        upload(index, a_wheel(), NAME)
+        digest = hashlib.sha256(a_wheel()).hexdigest()
+        asked = path.replace("FILE", f"/files/{digest}/{NAME}").replace("HEX", digest)
+        answer = index.get(asked, token=index.token)
+        assert answer.status in (200, 301, 308)
+        directives, is_lasting = answer.headers["cache-control"].split(", "), "FILE" in path or "HEX" in path
+        assert ("immutable" in directives, "no-cache" in directives) == (is_lasting, not is_lasting)
+        assert ("public" in directives) == (is_lasting and anonymous is Anonymous.READ)
+        assert "private" in directives or anonymous is Anonymous.READ
+        assert "Authorization" in answer.headers["vary"]
+        again = index.get(asked, token=index.token, headers={"If-None-Match": answer.headers.get("etag", '"x"')})
+        assert again.headers["cache-control"] == answer.headers["cache-control"]
 
 
 def test_bad_token_is_401_even_where_none_is_needed(index: AnIndex) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -10,7 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from index.browse import Listing, list_packs, parse_limit, search_packs
-from index.distributions import Claims, SentFile, accept_file
+from index.claims import Claims
+from index.distributions import SentFile, accept_file
 from index.publish import Upload, accept
 from index.settings import MAX_QUERY_CHARACTERS
 from index.yank import unyank, yank
@@ -20,6 +22,8 @@ from market.names import parse_pack_name, parse_version
 from market.pack.secrets import parse_places
 from market.pack.zip_format import MAX_ARCHIVE_BYTES
 from market.web.bodies import receive_body, receive_bytes
+from market.web.documents import PRIVATE, VARY
+from market.web.references import asked_path, relative_reference
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from index.access import Access
     from index.commit import Deed
     from index.parts import Parts
+    from market.client.wire import Published
     from market.names import PackName, Version
     from market.pack.secrets import Place
 
@@ -91,7 +96,7 @@ class NativeRoutes:
             upload = Upload(name, version, body.stream, body.path, body.size)
             deed = parts.deed(account, _allowed_secrets(request))
             published = await parts.lanes.write(accept, parts.database, parts.blobs, upload, deed)
-        return _answer(published, 201 if published.created else 200)
+        return _answer_published(request, published)
 
     async def publish_file(self, request: Request) -> Response:
         """A wheel or an sdist of a release: the body is the file; its name, the pack's and the version stand in the path."""
@@ -102,11 +107,10 @@ class NativeRoutes:
             request.scope, request.receive, parts.blobs.incoming, limit_bytes=MAX_ARCHIVE_BYTES
         ) as body:
             sent = SentFile(filename, body.stream, body.path, body.size, body.digest)
+            claims = Claims({"name": (name,), "version": (version,)})
             deed = parts.deed(account, _allowed_secrets(request))
-            published = await parts.lanes.write(
-                accept_file, parts.database, parts.blobs, sent, Claims(name, version), deed
-            )
-        return _answer(published, 201 if published.created else 200)
+            published = await parts.lanes.write(accept_file, parts.database, parts.blobs, sent, claims, deed)
+        return _answer_published(request, published)
 
     async def yank(self, request: Request) -> Response:
         """Nobody who doesn't name this version shall get it from now on; the body is `{"reason": "..."}` or empty."""
@@ -149,6 +153,11 @@ def _allowed_secrets(request: Request) -> frozenset[Place]:
 
 
 def _answer(value: object, status: int = 200) -> Response:
-    return Response(
-        msgspec.json.encode(value), status, {"cache-control": "no-cache", "vary": "Authorization"}, DOCUMENT_TYPE
-    )
+    # Made for the one who asks, unlike a document: it has no ETag, so that a cache would gain nothing by keeping it.
+    headers = {"cache-control": PRIVATE.changing.decode(), "vary": VARY.decode()}
+    return Response(msgspec.json.encode(value), status, headers, DOCUMENT_TYPE)
+
+
+def _answer_published(request: Request, published: Published) -> Response:
+    told = replace(published, url=relative_reference(asked_path(request.scope), published.url))
+    return _answer(told, 201 if published.created else 200)

@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from market.errors import InvalidInput
 from market.names import Digest
 from market.web.bodies import Body, check_length, check_size, open_upload, receive_pieces, storage_failures
+from market.web.problems import BadRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 FILE_FIELD = "content"
 # Each classifier and each dependency is a part of its own.
 MAX_PARTS = 5_000
-MAX_FIELD_BYTES = 1_024
+# Of the fields that are wanted: one by itself, and all together.
+MAX_FIELD_BYTES = 16 << 10
+MAX_WANTED_BYTES = 1 << 20
 MAX_BOUNDARY_BYTES = 70
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A received form: the wanted fields that it had, and the file with its name. A field that came twice counts once, the first time."""
+    """A received form: the wanted fields that it had, each as often as it came, and the file with its name."""
 
-    fields: dict[str, str]
+    fields: dict[str, tuple[str, ...]]
     filename: str
     body: Body
 
@@ -43,7 +45,7 @@ async def receive_form(
 ) -> AsyncIterator[Form]:
     """Receive a form; its file lies in `folder` until the context ends. Fields may come in any order; those not wanted are passed over.
 
-    Raises `InvalidInput` for what is no such form and `BodyTooLarge` past the limit, which holds for the whole body.
+    Raises `BadRequest` for what is no such form and `BodyTooLarge` past the limit, which holds for the whole body.
     """
     boundary = _boundary(scope)
     check_length(scope, limit_bytes)
@@ -58,7 +60,7 @@ async def receive_form(
         with storage_failures():
             stream.flush()
         body = Body(stream, path, parts.size, Digest(f"sha256:{parts.digest.hexdigest()}"))
-        yield Form({name: text.decode(errors="replace") for name, text in parts.fields.items()}, parts.filename, body)
+        yield Form(parts.texts(), parts.filename, body)
 
 
 async def _feed(parser: MultipartParser, receive: Receive, limit_bytes: int) -> None:
@@ -85,7 +87,7 @@ class _Parts:
 
     stream: IO[bytes]
     wanted: frozenset[str]
-    fields: dict[str, bytearray] = field(default_factory=dict)
+    fields: dict[str, list[bytearray]] = field(default_factory=dict)
     filename: str = ""
     size: int = 0
     is_ended: bool = False
@@ -97,6 +99,11 @@ class _Parts:
         self._disposition = b""
         self._is_file = False
         self._target: bytearray | None = None
+        self._wanted_bytes = 0
+
+    def texts(self) -> dict[str, tuple[str, ...]]:
+        """Return the wanted fields as text."""
+        return {name: tuple(one.decode(errors="replace") for one in values) for name, values in self.fields.items()}
 
     def callbacks(self) -> MultipartCallbacks:
         """Return what the parser calls."""
@@ -130,8 +137,9 @@ class _Parts:
             raise _no_form(f"the field {FILE_FIELD!r} stands twice")
         if self._is_file:
             self.filename = options.get(b"filename", b"").decode(errors="replace")
-        elif name in self.wanted and name not in self.fields:
-            self._target = self.fields[name] = bytearray()
+        elif name in self.wanted:
+            self._target = bytearray()
+            self.fields.setdefault(name, []).append(self._target)
 
     def _take(self, data: bytes, start: int, end: int) -> None:
         piece = data[start:end]
@@ -142,15 +150,18 @@ class _Parts:
                 self.stream.write(piece)
         elif self._target is not None:
             self._target.extend(piece)
+            self._wanted_bytes += len(piece)
             if len(self._target) > MAX_FIELD_BYTES:
                 raise _no_form(f"one of its fields is longer than {MAX_FIELD_BYTES} bytes")
+            if self._wanted_bytes > MAX_WANTED_BYTES:
+                raise _no_form(f"the fields that are read are longer than {MAX_WANTED_BYTES} bytes")
 
     def _end(self) -> None:
         self.is_ended = True
 
 
-def _no_form(why: str) -> InvalidInput:
-    return InvalidInput(
+def _no_form(why: str) -> BadRequest:
+    return BadRequest(
         "this is not the upload form of twine and uv",
         why=why,
         hint="upload with `twine upload --repository-url URL/legacy/ FILES` or `uv publish --publish-url URL/legacy/ FILES`",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.responses import Response
 
-from index.distributions import Claims, SentFile, accept_file
+from index.claims import CLAIM_FIELDS, Claims
+from index.distributions import SentFile, accept_file
 from index.faces.python.form import receive_form
 from market.client.wire import DOCUMENT_TYPE
-from market.errors import InvalidInput
 from market.pack.zip_format import MAX_ARCHIVE_BYTES
-from market.web.problems import WrongMethod
+from market.web.problems import BadRequest, WrongMethod
+from market.web.references import asked_path, relative_reference
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 # Both spellings are answered: a redirect of a POST makes twine give up.
 LEGACY_PATHS = frozenset({"/legacy", "/legacy/"})
 ACTION = "file_upload"
-WANTED = frozenset({":action", "protocol_version", "name", "version", "filetype", "sha256_digest"})
+PROTOCOL = "1"
+WANTED = CLAIM_FIELDS | {":action", "protocol_version"}
 # The other fields, a long description above all.
 MAX_FIELDS_BYTES = 4 << 20
 
@@ -38,18 +41,30 @@ class LegacyRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one file."""
         if scope["method"] != "POST":
-            raise WrongMethod("files are uploaded here with a POST", hint="pip and uv read packages at /simple/")
+            raise WrongMethod(
+                "files are uploaded here with a POST",
+                hint="pip and uv read packages at /simple/",
+                details={"allow": "POST"},
+            )
         account = self._access.check_publish(scope)
         parts, limit = self._parts, MAX_ARCHIVE_BYTES + MAX_FIELDS_BYTES
         async with receive_form(scope, receive, parts.blobs.incoming, WANTED, limit_bytes=limit) as form:
-            fields, body = form.fields, form.body
-            if fields.get(":action", ACTION) != ACTION:
-                raise InvalidInput(f"the action {fields[':action'][:40]!r} isn't known", hint=f"only {ACTION} is")
-            claims = Claims(
-                *(fields.get(name, "").strip() for name in ("name", "version", "filetype", "sha256_digest"))
-            )
+            claims, body = Claims(form.fields), form.body
+            _check_protocol(claims)
             sent = SentFile(form.filename, body.stream, body.path, body.size, body.digest)
             deed = parts.deed(account)
             published = await parts.lanes.write(accept_file, parts.database, parts.blobs, sent, claims, deed)
+        told = replace(published, url=relative_reference(asked_path(scope), published.url))
         # 200 for a new file too: uv takes any success, twine wants no redirect.
-        await Response(msgspec.json.encode(published), 200, media_type=DOCUMENT_TYPE)(scope, receive, send)
+        headers = {"cache-control": "no-store"}
+        await Response(msgspec.json.encode(told), 200, headers, DOCUMENT_TYPE)(scope, receive, send)
+
+
+def _check_protocol(claims: Claims) -> None:
+    for field, known in ((":action", ACTION), ("protocol_version", PROTOCOL)):
+        for said in claims.of(field):
+            if said != known:
+                raise BadRequest(
+                    f"the form's {field} is {said[:40]!r}, which isn't known here",
+                    hint=f"only {known!r} is, as twine and uv send it",
+                )
