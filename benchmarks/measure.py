@@ -6,12 +6,13 @@ import http.client
 import os
 import statistics
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,19 @@ class Sample:
 
 def repeat(act: Callable[[int], object], count: int) -> Sample:
     """Time `act(0)`, `act(1)`, ... one by one."""
-    seconds = []
-    for number in range(count):
-        start = time.perf_counter()
-        act(number)
-        seconds.append(time.perf_counter() - start)
-    return Sample(tuple(seconds))
+    return Sample(tuple(_seconds(act, number) for number in range(count)))
+
+
+def in_turns(acts: Sequence[Callable[[int], object]], count: int) -> list[Sample]:
+    """Time acts as `repeat` does, each once before any is done again: what else the machine does meets all of them."""
+    rounds = [[_seconds(act, number) for act in acts] for number in range(count)]
+    return [Sample(seconds) for seconds in zip(*rounds, strict=True)]
+
+
+def _seconds(act: Callable[[int], object], number: int) -> float:
+    start = time.perf_counter()
+    act(number)
+    return time.perf_counter() - start
 
 
 def processor_seconds(pid: int) -> float:
@@ -106,7 +114,7 @@ class Asked:
 
     pid: int
     urls: Sequence[str]
-    requests: int = 200
+    requests: int = 50
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -114,18 +122,39 @@ def side_by_side(servers: Mapping[str, Asked], rounds: int) -> dict[str, float]:
     """Return each server's processor seconds for one request: the median of rounds in which they take turns.
 
     In turns, because a machine that is busy with something else makes everything dearer for a while, and a ratio should not tell that.
+    On one processor, because a server of two threads costs half as much again where the scheduler parts them, as it likes.
     """
     gets = {name: [Get(url, asked.headers) for url in asked.urls] for name, asked in servers.items()}
     spent: dict[str, list[float]] = {name: [] for name in servers}
-    for number in range(rounds + 1):
-        for name, asked in servers.items():
-            before = processor_seconds(asked.pid)
-            for request in range(asked.requests):
-                gets[name][request % len(gets[name])]()
-            # The first round only warms up: connections, caches, code.
-            if number:
-                spent[name].append((processor_seconds(asked.pid) - before) / asked.requests)
+    with on_one_processor([os.getpid(), *(asked.pid for asked in servers.values())]):
+        for number in range(rounds + 1):
+            for name, asked in servers.items():
+                before = processor_seconds(asked.pid)
+                for request in range(asked.requests):
+                    gets[name][request % len(gets[name])]()
+                # The first round only warms up: connections, caches, code.
+                if number:
+                    spent[name].append((processor_seconds(asked.pid) - before) / asked.requests)
     return {name: statistics.median(seconds) for name, seconds in spent.items()}
+
+
+@contextmanager
+def on_one_processor(pids: Iterable[int]) -> Iterator[None]:
+    """Keep every thread of these processes and of their descendants on one processor while the block runs."""
+    allowed = os.sched_getaffinity(0)
+    members = {member for pid in pids for member in process_tree(pid)}
+    _allow(members, {max(allowed)})
+    try:
+        yield
+    finally:
+        _allow(members, allowed)
+
+
+def _allow(members: Iterable[int], processors: set[int]) -> None:
+    for member in members:
+        for thread in Path(f"/proc/{member}/task").glob("*"):
+            with suppress(ProcessLookupError):
+                os.sched_setaffinity(int(thread.name), processors)
 
 
 @dataclass

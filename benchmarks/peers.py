@@ -63,6 +63,7 @@ def upload_form(filename: str, body: bytes) -> bytes:
         "filetype": "bdist_wheel",
         "pyversion": "py3",
         "sha256_digest": hashlib.sha256(body).hexdigest(),
+        "blake2_256_digest": hashlib.blake2b(body, digest_size=32).hexdigest(),
     }
     head = "".join(
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'

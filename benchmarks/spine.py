@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.durable import publish_row
 from benchmarks.measure import Asked, Get, Sample, Table, repeat, resident_megabytes, side_by_side
 from benchmarks.servers import UV, environment, market, nginx, serve
 from market.cli.market import open_market
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from benchmarks.servers import Server
 
 PUBLISHES = 100
-ROUNDS = 20
+ROUNDS = 80
 INSTALLS = 7
 LIVE_ROUNDS = 40
 LIVE_SIZES = (10, 1_000, 10_000)
@@ -92,23 +93,8 @@ def _publish_table(folder: Path, index: Server, token: str) -> Table:
         if response.status != 201:
             raise RuntimeError(f"publish answered {response.status}: {body[:300]!r}")
 
-    published, synced = repeat(publish, PUBLISHES), repeat(lambda _: _write_synced(folder / "sync"), 50)
-    limit = max(0.015, 3 * synced.p50 + 0.005)
-    table.add(
-        "publish p50",
-        f"{published.p50 * 1e3:.2f} ms (p99 {published.p99 * 1e3:.2f})",
-        f"one fsync {synced.p50 * 1e3:.2f} ms",
-        budget=f"<= {limit * 1e3:.1f} ms",
-        within=published.p50 <= limit,
-    )
+    publish_row(table, "publish", folder / "disk", publish, PUBLISHES)
     return table
-
-
-def _write_synced(path: Path) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.write(descriptor, b"x" * 4096)
-    os.fsync(descriptor)
-    os.close(descriptor)
 
 
 def _document_table(folder: Path, index: Server) -> Table:
