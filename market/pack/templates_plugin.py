@@ -6,7 +6,7 @@ import sys
 
 from market.errors import InvalidInput
 from market.names import parse_pack_name
-from market.pack.wheel_tree import HOST_MODULES
+from market.pack.host_modules import HOST_MODULES
 
 _PYPROJECT = """[build-system]
 requires = ["hatchling>=1.27"]

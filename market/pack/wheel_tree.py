@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from market.pack.host_modules import HOST_MODULES
 from market.pack.record import Record
 from market.pack.rules import make_problem
 
@@ -21,35 +22,6 @@ DIST_INFO = ".dist-info"
 SITE_FOLDER = ".site"
 """Beside the package: what Market fetched for it to depend on. Never part of a wheel."""
 
-# What the host imports itself. In a worker such a module would do no harm; in the host's own environment it would.
-HOST_MODULES = frozenset(
-    {
-        "alembic",
-        "click",
-        "granian",
-        "index",
-        "jinja2",
-        "jsonschema",
-        "market",
-        "msgspec",
-        "nh3",
-        "packaging",
-        "pip",
-        "pkg_resources",
-    }
-    | {
-        "platformdirs",
-        "pluggy",
-        "requests",
-        "resolvelib",
-        "rich",
-        "setuptools",
-        "sitecustomize",
-        "sqlalchemy",
-        "starlette",
-    }
-    | {"tomlkit", "usercustomize", "uv", "watchfiles", "yaml"}
-)
 _MODULE_SUFFIXES = (".py", ".pyi", ".so", ".pyd")
 
 
