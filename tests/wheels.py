@@ -46,7 +46,7 @@ def wheel_files(
         contents[f"{package}/greeting/SKILL.md"] = a_skill_md()
     lines = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
     contents[f"{dist_info}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{lines}{metadata}\n".encode()
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{lines}{metadata}\n".encode(errors="surrogateescape")
     )
     contents[f"{dist_info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: {tag}\n".encode()

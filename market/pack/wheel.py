@@ -22,7 +22,8 @@ from market.pack.rules import make_problem
 from market.pack.source import SourceFile
 from market.pack.wheel_metadata import is_same_release, parse_wheel_file
 from market.pack.wheel_record import check_record
-from market.pack.wheel_tree import dist_infos, find_dist_info
+from market.pack.wheel_tags import expand_tags
+from market.pack.wheel_tree import DIST_INFO_FILES, dist_infos, find_dist_info
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from market.pack.foreign import Foreign, Member
 
 WHEEL_SUFFIX = ".whl"
+MAX_SHOWN_CHARACTERS = 400
 
 
 class WheelSource:
@@ -89,27 +91,41 @@ def read_wheel(stream: BinaryIO, file_name: str = "") -> Wheel:
         make_problem("wheel-hidden", f"{path!r} starts with a dot", path) for path in paths if path.startswith(".")
     ]
     dist_info = find_dist_info(paths)
-    if not dist_info:
-        found = ", ".join(dist_infos(paths)) or "none"
-        problems.append(make_problem("wheel-dist-info", f"it has not one whole .dist-info folder, but {found}"))
+    problems += [] if dist_info else [_explain_dist_info(paths)]
     if problems:
         raise refuse_archive(problems)
     source = WheelSource(foreign, members)
     wheel_file, faults = parse_wheel_file(source.read(f"{dist_info}/WHEEL"), f"{dist_info}/WHEEL")
-    problems = [*faults, *_check_file_name(file_name, dist_info), *check_record(source)]
+    problems = [*faults, *_check_file_name(file_name, dist_info, wheel_file.tags), *check_record(source)]
     if problems:
         raise refuse_archive(problems)
     return Wheel(source, dist_info, wheel_file.tags)
 
 
-def _check_file_name(file_name: str, dist_info: str) -> list[Problem]:
+def _explain_dist_info(paths: Sequence[str]) -> Problem:
+    """Say what is wrong where no folder, or not exactly one, describes the wheel."""
+    folders = dist_infos(paths)
+    if len(folders) == 1:
+        missing = [name for name in DIST_INFO_FILES if f"{folders[0]}/{name}" not in paths]
+        return make_problem("wheel-dist-info", f"{' and '.join(missing)} is missing in {folders[0]}", folders[0])
+    text = (
+        f"it has {len(folders)} .dist-info folders: {', '.join(folders)}" if folders else "it has no .dist-info folder"
+    )
+    return make_problem("wheel-dist-info", text)
+
+
+def _check_file_name(file_name: str, dist_info: str, tags: Sequence[str]) -> list[Problem]:
     if not file_name:
         return []
     try:
-        name, version, _, _ = parse_wheel_filename(file_name)
+        name, version, _, named_tags = parse_wheel_filename(file_name)
     except InvalidWheelFilename as error:
         return [make_problem("wheel-name", str(error), file_name)]
+    problems = []
     own_name, _, own_version = dist_info.removesuffix(".dist-info").partition("-")
-    if is_same_release((own_name, own_version), (name, str(version))):
-        return []
-    return [make_problem("wheel-name-differs", f"{file_name} holds {dist_info}", file_name)]
+    if not is_same_release((own_name, own_version), (name, str(version))):
+        problems.append(make_problem("wheel-name-differs", f"{file_name} holds {dist_info}", file_name))
+    if tags and frozenset(map(str, named_tags)) != expand_tags(tags):
+        text = f"its name says {'-'.join(file_name.removesuffix(WHEEL_SUFFIX).split('-')[-3:])}, its file WHEEL {', '.join(tags)}"
+        problems.append(make_problem("wheel-tags-differ", text[:MAX_SHOWN_CHARACTERS], file_name))
+    return problems

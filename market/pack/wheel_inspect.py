@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from market.pack.rules import make_problem
 from market.pack.text import read_manifest
-from market.pack.wheel_metadata import check_dist_info, check_groups, parse_entry_points
+from market.pack.wheel_metadata import check_dist_info, check_groups, check_targets, parse_entry_points
 from market.pack.wheel_tree import check_wheel_tree
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def check_wheel(source: Source, files: Mapping[str, SourceFile], manifest: PackM
     if file not in files:
         yield make_problem("wheel-group", "it has no entry points", manifest.file)
         return
-    groups, problems = parse_entry_points(read_manifest(source, files[file]), file)
+    data = read_manifest(source, files[file])
+    groups, problems = parse_entry_points(data, file)
     yield from problems
     if not problems:
         yield from check_groups(groups, file)
+        yield from check_targets(groups, data, file, files)

@@ -16,9 +16,12 @@ from packaging.version import InvalidVersion, Version
 from market.model import Needs
 from market.pack.pack_manifest import PackManifest
 from market.pack.rules import make_problem
+from market.pack.text import parse_text
+from market.pack.wheel_tags import are_tags
+from market.pack.wheel_tree import has_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from packaging.metadata import Metadata
 
@@ -86,9 +89,11 @@ def parse_wheel_file(data: bytes, file: str) -> tuple[WheelFile, tuple[Problem, 
     values = [(name.strip().lower(), value.strip()) for name, _, value in rows]
     version = next((value for name, value in values if name == "wheel-version"), "")
     tags = tuple(value for name, value in values if name == "tag")
-    if version.partition(".")[0] != "1" or not tags:
-        what = f"Wheel-Version is {version[:20]!r}" if version.partition(".")[0] != "1" else "there is no Tag"
-        return WheelFile(version, tags), (make_problem("wheel-file", what, file),)
+    if version.partition(".")[0] != "1":
+        return WheelFile(version), (make_problem("wheel-file", f"Wheel-Version is {version[:20]!r}", file),)
+    if not tags or not are_tags(tags):
+        what = f"the tags can't be read: {', '.join(tags)[:200]}" if tags else "there is no Tag"
+        return WheelFile(version), (make_problem("wheel-file", what, file),)
     return WheelFile(version, tags), ()
 
 
@@ -103,11 +108,39 @@ def parse_entry_points(data: bytes, file: str) -> tuple[Mapping[str, Mapping[str
     except (configparser.Error, UnicodeDecodeError) as error:
         return {}, (make_problem("wheel-entry-points", str(error).replace("\n", " "), file),)
     groups = {group: dict(parser.items(group)) for group in parser.sections()}
-    bad = [(name, value) for name, value in groups.get(GROUP, {}).items() if not _TARGET.fullmatch(value.strip())]
     problems = [
-        make_problem("wheel-entry-points", f"{name} = {value[:80]!r} names no module", file) for name, value in bad
+        make_problem("wheel-entry-points", f"{name} = {value[:80]!r} names no module", file, find_row(data, name))
+        for name, value in groups.get(GROUP, {}).items()
+        if not _TARGET.fullmatch(value.strip())
     ]
     return groups, tuple(problems)
+
+
+def find_row(data: bytes, name: str) -> tuple[int, int]:
+    """Return line and column, from 1, of an entry point of our group in an entry_points.txt that can be read; zeros where it isn't."""
+    group = ""
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        if line.startswith("["):
+            group = line.strip().strip("[]")
+        elif group == GROUP and line.partition("=")[0].strip() == name:
+            return number, 1
+    return 0, 0
+
+
+def check_targets(
+    groups: Mapping[str, Mapping[str, str]], data: bytes, file: str, paths: Collection[str]
+) -> Iterator[Problem]:
+    """Yield the entry points of our group whose module isn't among a wheel's `paths`; a folder of any kind can be imported."""
+    for name, value in groups.get(GROUP, {}).items():
+        module = value.partition(":")[0].strip()
+        folder = f"{module.replace('.', '/')}/"
+        if not has_module(paths, module) and not any(path.startswith(folder) for path in paths):
+            yield make_problem(
+                "wheel-entry-module",
+                f"{name} = {value[:80]!r} names a module that isn't in the wheel",
+                file,
+                find_row(data, name),
+            )
 
 
 def check_groups(groups: Mapping[str, Mapping[str, str]], file: str) -> Iterator[Problem]:
@@ -140,7 +173,8 @@ def _read_metadata(data: bytes, file: str) -> tuple[Metadata | None, list[Proble
 
     raw, unparsed = parse_email(data)
     metadata = Metadata.from_raw(raw, validate=False)
-    problems = []
+    # Fields in another encoding are lost for some tools, and twine refuses the wheel.
+    problems = list(parse_text(data, file).problems)
     # What can't be read for certain, a name that stands twice for example, is in `unparsed`.
     for field in ("name", "version", "requires-dist", "requires-python"):
         if field in unparsed:

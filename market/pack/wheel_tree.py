@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from market.names import Digest
 
 DIST_INFO = ".dist-info"
+DIST_INFO_FILES = ("METADATA", "WHEEL", "RECORD")
 SITE_FOLDER = ".site"
 """Beside the package: what Market fetched for it to depend on. Never part of a wheel."""
 
@@ -31,7 +32,7 @@ def find_dist_info(paths: Collection[str]) -> str:
     if len(folders) != 1:
         return ""
     folder = folders[0]
-    return folder if all(f"{folder}/{name}" in paths for name in ("METADATA", "WHEEL", "RECORD")) else ""
+    return folder if all(f"{folder}/{name}" in paths for name in DIST_INFO_FILES) else ""
 
 
 def dist_infos(paths: Collection[str]) -> list[str]:

@@ -64,8 +64,11 @@ def test_other_spelling_of_the_same_file_is_refused(index: AnIndex, other: str) 
 
 def test_wheels_for_other_platforms_join_the_release(index: AnIndex) -> None:
     upload(index, a_wheel(), NAME)
-    other = wheel_name(tag="cp311-cp311-linux_x86_64")
-    assert upload(index, a_wheel(extra={"text_tools/fast.py": b"# fast\n"}), other).status == 200
+    tag = "cp311-cp311-linux_x86_64"
+    other = wheel_name(tag=tag)
+    refused = upload(index, a_wheel(), other)
+    assert (refused.status, [one["rule"] for one in refused.json["problems"]]) == (422, ["wheel-tags-differ"])
+    assert upload(index, a_wheel(extra={"text_tools/fast.py": b"# fast\n"}, tag=tag), other).status == 200
     assert [file["filename"] for file in index.get(RELEASE).json["files"]] == [NAME, other]
     assert index.get(PACK).json["releases"][0]["archive"]["filename"] == NAME
 

@@ -27,6 +27,7 @@ def a_wheel(
     extra: dict[str, bytes] | None = None,
     metadata: str = "",
     record: bytes | None = None,
+    tag: str = "py3-none-any",
 ) -> bytes:
     """Return a wheel's bytes; the same arguments give the same bytes."""
     files = {
@@ -40,7 +41,7 @@ def a_wheel(
     lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}", "Summary: Works on texts."]
     lines += [f"Requires-Python: {requires_python}"] if requires_python else []
     files[f"{folder}/METADATA"] = (metadata or "\n".join(lines) + "\n\nA long description, with ümlauts.\n").encode()
-    files[f"{folder}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files[f"{folder}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: {tag}\n".encode()
     if group:
         files[f"{folder}/entry_points.txt"] = f"[{group}]\n{PACKAGE} = {PACKAGE}\n".encode()
     files[f"{folder}/RECORD"] = _record(files, folder) if record is None else record

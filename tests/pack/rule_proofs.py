@@ -129,6 +129,7 @@ def _of_wheels() -> dict[str, Proof]:
         "wheel-metadata": "`Name:` twice in METADATA",
         "wheel-group": "no `[market.skills]` in entry_points.txt",
         "wheel-entry-points": "`x = ../x`",
+        "wheel-entry-module": "`x = nowhere.plugin`",
         "wheel-other-groups": "`[console_scripts]` in entry_points.txt",
         "wheel-record": "a file that RECORD doesn't name",
         "wheel-pth": "`evil.pth`",
@@ -145,6 +146,10 @@ def _of_wheels() -> dict[str, Proof]:
     found["wheel-name"] = Proof("`demo_pack.whl`", _wheel_fires(a_wheel, "demo_pack.whl"))
     found["wheel-name-differs"] = Proof(
         "`other-1.0.0-py3-none-any.whl` with `Name: demo-pack`", _wheel_fires(a_wheel, "other-1.0.0-py3-none-any.whl")
+    )
+    found["wheel-tags-differ"] = Proof(
+        "`demo_pack-1.0.0-py2-none-any.whl` with `Tag: py3-none-any`",
+        _wheel_fires(a_wheel, "demo_pack-1.0.0-py2-none-any.whl"),
     )
     return found
 

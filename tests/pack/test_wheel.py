@@ -126,6 +126,38 @@ def test_the_files_name_agrees_with_what_is_inside(file_name: str, rule: str) ->
         assert verify_wheel(io.BytesIO(a_wheel()), file_name).name == "demo-pack"
 
 
+@pytest.mark.parametrize(
+    ("tag", "file_tag", "is_good"),
+    [
+        ("py2.py3-none-any", "py2.py3-none-any", True),
+        ("py2-none-any\nTag: py3-none-any", "py2.py3-none-any", True),
+        ("py3-none-any", "py2.py3-none-any", False),
+        ("py3-none-win_amd64", "py3-none-any", False),
+        ("py3-none-any", "cp311-cp311-manylinux_2_17_x86_64", False),
+    ],
+)
+def test_the_tags_in_the_files_name_are_those_in_the_wheel(tag: str, file_tag: str, is_good: bool) -> None:
+    wheel, name = a_wheel(tag=tag), f"demo_pack-1.0.0-{file_tag}.whl"
+    if is_good:
+        assert verify_wheel(io.BytesIO(wheel), name).name == "demo-pack"
+    else:
+        assert list(problems_of(wheel, name)) == ["wheel-tags-differ"]
+
+
+def test_a_problem_of_an_entry_point_has_its_place() -> None:
+    points = "[x]\ndemo = nowhere\n\n[market.skills]\n# ours\ndemo = {}\n"
+    for target, rule in (("nowhere:x", "wheel-entry-module"), ("../x", "wheel-entry-points")):
+        with pytest.raises(InvalidInput) as caught:
+            verify_wheel(io.BytesIO(a_wheel(entry_points=points.format(target))))
+        assert [(one.rule, one.place) for one in caught.value.problems] == [(rule, f"{DIST_INFO}/entry_points.txt:6:1")]
+
+
+@pytest.mark.parametrize("target", ["demo_pack", "demo_pack.plugin:Plugin", "bare", "bare.inner"])
+def test_an_entry_point_may_name_a_module_or_a_folder_that_can_be_imported(target: str) -> None:
+    files = {"demo_pack/plugin.py": b"", "bare/inner/notes.txt": b"x", "demo_pack/greeting/SKILL.md": a_skill_md()}
+    assert not verify_wheel(io.BytesIO(a_wheel(files, entry_points=f"[market.skills]\nx = {target}\n"))).problems
+
+
 def _with(changes: dict[str, bytes | None], **options: object) -> bytes:
     """A wheel whose files were changed after RECORD was written."""
     contents = {**wheel_files(**options), **changes}  # type: ignore[arg-type]
@@ -146,8 +178,10 @@ DIST_INFO = "demo_pack-1.0.0.dist-info"
         (lambda: _with({"demo_pack/more.py": b""}), "wheel-record", "is not in RECORD"),
         (lambda: _with({"demo_pack/__init__.py": None}), "wheel-record", "which is not in the wheel"),
         (lambda: _with({f"{DIST_INFO}/RECORD": b"demo_pack/__init__.py,md5=xx,0\n"}), "wheel-record", ""),
-        (lambda: _with({f"{DIST_INFO}/RECORD": None}), "wheel-dist-info", "not one whole"),
-        (lambda: _with({"other-1.0.dist-info/METADATA": b""}), "wheel-dist-info", "demo_pack-1.0.0.dist-info, other-1.0.dist-info"),
+        (lambda: a_wheel(entry_points="[x]\ndemo = nowhere\n[market.skills]\ndemo = nowhere.plugin:hooks\n"), "wheel-entry-module", "isn't in the wheel"),
+        (lambda: _with({f"{DIST_INFO}/RECORD": None}), "wheel-dist-info", "RECORD is missing in demo_pack-1.0.0.dist-info"),
+        (lambda: zip_files({"demo_pack/__init__.py": b""}), "wheel-dist-info", "no .dist-info folder"),
+        (lambda: _with({"other-1.0.dist-info/METADATA": b""}), "wheel-dist-info", "2 .dist-info folders: demo_pack-1.0.0.dist-info, other-1.0.dist-info"),
         (lambda: a_wheel({"evil.pth": "import os"}), "wheel-pth", "evil.pth"),
         (lambda: a_wheel({"demo_pack-1.0.0.data/scripts/run": "#!python"}), "wheel-data", "scripts/run"),
         (lambda: a_wheel({"demo_pack-1.0.0.data/headers/x.h": ""}), "wheel-data", "headers/x.h"),
@@ -162,6 +196,9 @@ DIST_INFO = "demo_pack-1.0.0.dist-info"
         (lambda: a_wheel(requires=("not a requirement !",)), "wheel-metadata", "not a requirement"),
         (lambda: a_wheel(metadata="Name: other\n"), "wheel-metadata", "name can't be read, or stands twice"),
         (lambda: _with({f"{DIST_INFO}/WHEEL": b"Wheel-Version: 2.0\nTag: py3-none-any\n"}), "wheel-file", "2.0"),
+        (lambda: a_wheel(tag="py3"), "wheel-file", "can't be read: py3"),
+        (lambda: a_wheel(tag=f"{'py3.' * 99}py3-{'none.' * 99}none-{'any.' * 99}any"), "wheel-file", "can't be read"),
+        (lambda: a_wheel(metadata="Summary: gr\udcfc\udcdfe\n"), "text-encoding", "is not UTF-8"),
         (lambda: a_code_wheel(manifest={"entry": "python:demo_pack.skills"}), "entry-python-form", "demo_pack.skills"),
         (lambda: a_code_wheel(manifest={"entry": "python:os.path:join"}), "entry-python-module", "'os.path'"),
         (lambda: a_wheel({}), "pack-empty", "no skill"),

@@ -1,0 +1,41 @@
+"""The tags that say on which interpreters and systems a wheel works: `py3-none-any`, and compressed sets such as `py2.py3-none-any`.
+
+Which of them fit a machine is `market.installer.machine`'s to say.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_TAGS = 10_000
+"""How many tags the compressed sets of one wheel may stand for; numpy's wheels have four."""
+
+
+def are_tags(tags: Iterable[str]) -> bool:
+    """Whether each has the three parts of the standard, and all together stand for no more than `MAX_TAGS`.
+
+    >>> are_tags(["cp311-cp311-linux_x86_64"]), are_tags(["py3"])
+    (True, False)
+    """
+    count = 0
+    for tag in tags:
+        parts = tag.split("-")
+        if len(parts) != 3 or not all(piece for part in parts for piece in part.split(".")):
+            return False
+        count += math.prod(part.count(".") + 1 for part in parts)
+    return count <= MAX_TAGS
+
+
+def expand_tags(tags: Iterable[str]) -> frozenset[str]:
+    """Return the single tags that some, which `are_tags`, stand for, in small letters.
+
+    >>> sorted(expand_tags(["py2.py3-none-any"]))
+    ['py2-none-any', 'py3-none-any']
+    """
+    sets = ((part.split(".") for part in tag.lower().split("-")) for tag in tags)
+    return frozenset("-".join(parts) for one in sets for parts in itertools.product(*one))
