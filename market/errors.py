@@ -5,12 +5,13 @@ Exit codes and HTTP statuses are not here: the command line's table is `market.c
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class Severity(StrEnum):
@@ -77,6 +78,11 @@ class MarketError(Exception):
         self.problems = tuple(problems)
         self.details = dict(details or {})
 
+    @property
+    def own_why(self) -> str:
+        """The cause, unless one of the problems gives the same."""
+        return "" if any(problem.reason == self.why for problem in self.problems) else self.why
+
 
 class InvalidInput(MarketError):
     """What was given can't be read or breaks a rule: correct it."""
@@ -133,3 +139,15 @@ class PluginError(MarketError):
     """A plugin failed; the message names it."""
 
     slug = "plugin"
+
+
+@contextmanager
+def naming(subject: str) -> Iterator[None]:
+    """Put the file or release that an error of the block is about in front of its message, unless that names it."""
+    try:
+        yield
+    except MarketError as error:
+        if subject.rstrip("/").rpartition("/")[2] not in error.message:
+            error.message = f"{subject}: {error.message}"
+            error.args = (error.message,)
+        raise

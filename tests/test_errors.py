@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
+
 from market import errors
-from market.errors import MarketError, Problem, Severity
+from market.errors import InvalidInput, MarketError, Problem, Severity, naming
 
 
 def test_every_error_has_its_own_slug() -> None:
@@ -25,3 +27,24 @@ def test_an_unknown_place_is_left_out() -> None:
     assert Problem("x", Severity.WARNING, "t").place == ""
     assert Problem("x", Severity.WARNING, "t", "a.md").place == "a.md"
     assert str(Problem("x", Severity.WARNING, "t")) == "warning: t [x]"
+
+
+@pytest.mark.parametrize(
+    ("subject", "message", "shown"),
+    [
+        ("dist/a.whl", "it is damaged", "dist/a.whl: it is damaged"),
+        ("dist/a.whl", "a.whl is damaged", "a.whl is damaged"),
+        ("./my-pack/", "my-pack is damaged", "my-pack is damaged"),
+        ("", "it is damaged", "it is damaged"),
+    ],
+)
+def test_an_error_names_what_it_is_about_once(subject: str, message: str, shown: str) -> None:
+    with pytest.raises(InvalidInput) as caught, naming(subject):
+        raise InvalidInput(message)
+    assert (caught.value.message, str(caught.value)) == (shown, shown)
+
+
+def test_a_cause_that_a_problem_gives_is_not_the_errors_own() -> None:
+    problem = Problem("x", Severity.ERROR, "t", reason="because")
+    assert InvalidInput("t", why="because", problems=[problem]).own_why == ""
+    assert InvalidInput("t", why="another cause", problems=[problem]).own_why == "another cause"

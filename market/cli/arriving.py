@@ -15,6 +15,7 @@ from market.cli.targets import existing_path
 from market.client.git_address import is_git
 from market.disk.failures import disk_failures
 from market.disk.foreign import open_canonical
+from market.errors import naming
 from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.receipt import Origin
 from market.installer.wheels import acquire_wheel
@@ -42,11 +43,8 @@ def fetch_arrival(
     if is_address(target):
         return _from_elsewhere(fetch_address(market, stack, target), stack, given, dependencies)
     path = existing_path(target)
-    if path.suffix == WHEEL_SUFFIX and not path.is_dir():
-        with disk_failures("read", path):
-            stream = stack.enter_context(path.open("rb"))
-        return acquire_wheel(stream, path.name, Origin("archive", str(path.absolute())), dependencies, given=given)
-    return _from_disk(stack, path, given)
+    with naming(target):
+        return _from_disk(stack, path, given, dependencies)
 
 
 def _from_elsewhere(fetched: Fetched, stack: ExitStack, given: Given, dependencies: DependencyTerms) -> Arrival:
@@ -56,8 +54,12 @@ def _from_elsewhere(fetched: Fetched, stack: ExitStack, given: Given, dependenci
     return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
 
 
-def _from_disk(stack: ExitStack, path: Path, given: Given) -> Arrival:
+def _from_disk(stack: ExitStack, path: Path, given: Given, dependencies: DependencyTerms) -> Arrival:
     location = str(path.absolute())
+    if path.suffix == WHEEL_SUFFIX and not path.is_dir():
+        with disk_failures("read", path):
+            stream = stack.enter_context(path.open("rb"))
+        return acquire_wheel(stream, path.name, Origin("archive", location), dependencies, given=given)
     if path.is_dir():
         draft = stack.enter_context(build_folder(path, given))
         version = str(draft.pack.version or "")

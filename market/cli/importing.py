@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from market.cli.building import Draft
 from market.disk.failures import disk_failures
 from market.disk.foreign import import_file, open_canonical
-from market.errors import InvalidInput
+from market.errors import InvalidInput, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,9 @@ def open_archive(path: Path, given: Given) -> Iterator[Canonical]:
     """Open an archive; one that isn't canonical is imported. Raises as `open_canonical` does."""
     with disk_failures("read", path):
         stream = path.open("rb")
-    with stream, open_canonical(stream, given) as archive:
+    with stream, ExitStack() as stack:
+        with naming(str(path)):
+            archive = stack.enter_context(open_canonical(stream, given))
         yield archive
 
 
@@ -34,7 +36,9 @@ def import_draft(path: Path, given: Given) -> Iterator[Draft]:
         raise InvalidInput(f"{path} is a folder", hint=f"`market archive {path}` makes an archive of it")
     with disk_failures("read", path):
         stream = path.open("rb")
-    with stream, import_file(stream, given) as archive:
+    with stream, ExitStack() as stack:
+        with naming(str(path)):
+            archive = stack.enter_context(import_file(stream, given))
         if archive.built is None:
             raise AssertionError("an import has always been built")
         problems = (*archive.changes, *archive.built.problems)

@@ -105,7 +105,7 @@ def silence_stdout() -> None:
 
 
 def _lines(error: MarketError) -> list[str]:
-    labelled = [f"  {label}: {text}" for label, text in (("why", error.why), ("hint", error.hint)) if text]
+    labelled = [f"  {label}: {text}" for label, text in (("why", error.own_why), ("hint", error.hint)) if text]
     problems = [f"  {line}" for problem in error.problems for line in str(problem).splitlines()]
     head = (
         click.style("error:", fg="red", bold=True)

@@ -14,6 +14,7 @@ from market.cli.text import change_lines, size_text
 from market.client.wire import dump_document
 from market.disk.failures import disk_failures
 from market.disk.foreign import Canonical
+from market.errors import naming
 from market.pack.inspect import Given
 from market.pack.wheel import WHEEL_SUFFIX
 from market.trust.verify import verify_archive, verify_wheel
@@ -34,7 +35,8 @@ def open_sendable(path: Path, given: Given) -> Iterator[tuple[VerifiedPack, Cano
     """Open a file that shall be sent, at its first byte."""
     if path.suffix != WHEEL_SUFFIX:
         with open_archive(path, given) as archive:
-            verified = verify_archive(archive.stream, archive.given)
+            with naming(str(path)):
+                verified = verify_archive(archive.stream, archive.given)
             archive.stream.seek(0)
             yield verified, archive
         return

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from market.run.worker_reply import Header
     from market.trust.verify import VerifiedPack
 
+# By the words of the worker (`market.run.worker_serve`); for a function that isn't there the rule's own fix holds.
+_FIXES = {
+    "can't be imported": "correct the module so that it can be imported, as the message says",
+    "a skill's function takes": "let the function take nothing but what the message lists, or one argument of any name",
+}
+
 
 def prove_code(verdict: Verdict, dependencies: DependencyTerms | None) -> Verdict:
     """Return the verdict on a good wheel with what its code shows; every other verdict as it is, and without `dependencies` all."""
@@ -81,7 +87,8 @@ def _unpack(verified: VerifiedPack, root: Path) -> tuple[LiveSkill, ...]:
 def _compare(skills: tuple[LiveSkill, ...], hello: Header, file: str) -> Iterator[Problem]:
     for name, trouble in sorted(hello.offers.items()):
         if trouble:
-            yield make_problem("wheel-code-missing", f"the skill {name} is declared, but {trouble}", file)
+            fix = next((fix for words, fix in _FIXES.items() if words in trouble), "")
+            yield make_problem("wheel-code-missing", f"the skill {name} is declared, but {trouble}", file, fix=fix)
     if hello.folders is None:
         return
     declared, named = {live.skill.folder for live in skills}, set(hello.folders)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from market.errors import InvalidInput, Untrusted
+from market.errors import InvalidInput, Untrusted, naming
 from market.names import Digest
 from market.pack.archive_read import read_archive, refuse_archive
 from market.pack.archive_write import canonical_source
@@ -88,7 +88,8 @@ def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = Non
     `stream` must be seekable and stay open as long as the result is used. `given` names what the archive itself doesn't say.
     Raises `Untrusted` where a digest or the structure is wrong and `InvalidInput` where the pack has an error or no version.
     """
-    return _verify(stream, _read_archive, given, promise)
+    with naming(f"{promise.name} {promise.version}" if promise else given.name):
+        return _verify(stream, _read_archive, given, promise)
 
 
 def verify_wheel(stream: BinaryIO, file_name: str = "", promise: Promise | None = None) -> VerifiedPack:
@@ -105,7 +106,8 @@ def verify_wheel(stream: BinaryIO, file_name: str = "", promise: Promise | None 
         # Only a tree whose executable bits became others reads otherwise now.
         return canonical, inspection if list(canonical.files()) == list(source.files()) else None
 
-    return _verify(stream, read, Given(), promise)
+    with naming(file_name):
+        return _verify(stream, read, Given(), promise)
 
 
 def _read_archive(stream: BinaryIO, _given: Given) -> _Read:
@@ -131,8 +133,9 @@ def _verify(
         _check_same("tree", promise.tree_digest, record.tree_digest)
     inspection = inspection or inspect_pack(source, given)
     if inspection.pack is None or inspection.archive_blockers:
+        name = inspection.pack.name if inspection.pack else given.name
         raise InvalidInput(
-            "the pack has errors and can't be installed", problems=inspection.archive_blockers or inspection.problems
+            f"{name or 'this'} is not a good pack", problems=inspection.archive_blockers or inspection.problems
         )
     version = inspection.pack.version
     if version is None:

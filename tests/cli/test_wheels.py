@@ -56,6 +56,30 @@ def test_code_that_is_not_what_the_files_declare_is_found(
     assert rules(verdict(shell, wheel, "--no-run")) == {}
 
 
+@pytest.mark.parametrize(
+    ("code", "fix"),
+    [
+        ("def other():\n    pass\n", "write the function"),
+        ("import nowhere\n", "so that it can be imported"),
+        ("def echo_py(:\n", "so that it can be imported"),
+        ("def echo_py(one, two):\n    pass\n", "let the function take"),
+    ],
+)
+def test_the_advice_fits_what_is_wrong_with_the_code(tmp_path: Path, shell: Shell, code: str, fix: str) -> None:
+    (problem,) = verdict(shell, write_wheel(tmp_path, a_code_wheel(code)))["problems"]
+    assert problem["rule"] == "wheel-code-missing"
+    assert fix in problem["fix"]
+
+
+def test_the_file_that_can_t_be_installed_is_named(tmp_path: Path, shell: Shell) -> None:
+    good, bad = write_wheel(tmp_path, a_wheel()), write_wheel(tmp_path, a_wheel(name="bad", entry_points=""), "bad")
+    (tmp_path / "odd.zip").write_bytes(b"PK nothing")
+    said = shell("install", good, bad, expect=2).err
+    assert "error: bad-1.0.0-py3-none-any.whl: bad is not a good pack" in said
+    assert "odd.zip: " in shell("install", tmp_path / "odd.zip", expect=5).err
+    assert "odd.zip: " in shell("upload", tmp_path / "odd.zip", expect=5).err
+
+
 def test_a_wheel_for_another_system_can_be_published_from_there_only(tmp_path: Path, shell: Shell) -> None:
     wheel = write_wheel(tmp_path, a_code_wheel(tag="py3-none-win_amd64"), tag="py3-none-win_amd64")
     item = verdict(shell, wheel)
