@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from market.disk.failures import disk_failures
 from market.disk.remove import remove_tree
 from market.errors import InvalidInput, Refused, Unavailable
+from market.installer.uv_reasons import explain_uv
 from market.model import SkillClass
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def check_allowed(pack: Pack, requires: Sequence[str], terms: DependencyTerms) -
 def fetch_dependencies(name: str, requires: Sequence[str], folder: Path, terms: DependencyTerms) -> None:
     """Fetch what a pack's code depends on into an existing folder, with all that these depend on in turn.
 
-    Raises `Unavailable` where it can't be resolved or fetched, naming the pack; the folder may hold a part of it then.
+    Raises as `explain_uv`, naming the pack; the folder may hold a part of it then.
     """
     program = find_uv(terms.environ)
     command = [program, "pip", "install", "--target", str(folder), "--python", sys.executable, "--only-binary", ":all:"]
@@ -91,11 +92,11 @@ def fetch_dependencies(name: str, requires: Sequence[str], folder: Path, terms: 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _failed(name, requires, f"it took more than {FETCH_SECONDS:g} s") from None
+        raise explain_uv(name, requires, f"it took more than {FETCH_SECONDS:g} s") from None
     except OSError as error:
         raise Unavailable("uv can't be started", why=f"{program}: {error.strerror}") from None
     if done.returncode:
-        raise _failed(name, requires, _last_words(done.stderr))
+        raise explain_uv(name, requires, _last_words(done.stderr))
     with disk_failures("write", folder):
         for left in _NOT_PART:
             path = folder / left
@@ -123,14 +124,6 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     if not any(kept.get(key) for key in _UV_INDEXES):
         kept |= {uv: kept[pip] for pip, uv in _AS_UV.items() if kept.get(pip) and not kept.get(uv)}
     return kept
-
-
-def _failed(name: str, requires: Sequence[str], why: str) -> Unavailable:
-    return Unavailable(
-        f"what {name} depends on can't be fetched: {', '.join(requires)}",
-        why=why,
-        hint="check the package index that uv uses (UV_DEFAULT_INDEX); --no-deps installs the pack alone",
-    )
 
 
 def _last_words(text: str) -> str:

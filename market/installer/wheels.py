@@ -45,7 +45,7 @@ def acquire_wheel(
     """Verify a wheel and return it, with its dependencies, as an arrival. Nothing is written into a root, and no code is run.
 
     Raises as `verify_wheel`; `InvalidInput` where it is made for another Python or system, `Refused` where the terms forbid its
-    dependencies, `Unavailable` where they can't be fetched.
+    dependencies, and as `explain_uv` where they can't be had.
     """
     wheel = verify_wheel(stream, file_name, promise)
     _check_given(wheel, given)

@@ -125,7 +125,7 @@ def test_a_dependency_that_would_have_to_be_built_is_not(tmp_path: Path) -> None
     house = tmp_path / "house"
     house.mkdir()
     (house / "evil-1.0.tar.gz").write_bytes(b"\x1f\x8b")
-    with pytest.raises(Unavailable, match="evil"):
+    with pytest.raises(InvalidInput, match="evil"):
         acquire(a_code_wheel(requires=("evil",)), terms(house))
 
 
