@@ -1,7 +1,8 @@
 """Which plugins are installed beside Market. What is in them isn't looked at here; that is `market.plugins`.
 
 `importlib.metadata` costs 20 to 60 ms, most of it its own import, and most machines have no plugin: so the entry-point files are
-searched for the group's name first (about 1 ms), and the library is loaded only where one has it.
+searched for the group's name first (about 1 ms), and the library is loaded only where one has it. Each distribution is read by
+itself, since anybody may leave half of one behind.
 """
 
 from __future__ import annotations
@@ -12,53 +13,110 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from market.hookspecs import GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _METADATA_SUFFIXES = (".dist-info", ".egg-info")
+_POINTS_FILE = "entry_points.txt"
 
 
 @dataclass(frozen=True, slots=True)
 class PluginEntry:
-    """One entry point of the group: its name, the distribution that brings it, and how to load what it names (`target`)."""
+    """One entry point of the group: its name, the distribution that brings it, and how to load what it names (`target`).
+
+    `place` is the directory in which the distribution describes itself, or the archive around it. `fault` says why the distribution
+    can't be read; then the entry stands for all that it may have, under its directory's name, and loading it fails with the fault.
+    """
 
     name: str
     distribution: str
     version: str
     load: Callable[[], object]
     target: str = ""
+    place: str = ""
+    fault: str = ""
 
 
 def find_entries(group: str = GROUP) -> tuple[PluginEntry, ...]:
-    """Return the entry points of a group in this environment, in the order of their names. Nothing of them is imported."""
-    section = re.compile(rb"^\s*\[" + re.escape(group).encode() + rb"\]\s*$", re.MULTILINE)
-    if not any(_may_have_plugins(path, section) for path in sys.path):
-        return ()
-    # By name, since only a machine with plugins shall pay for it.
-    metadata = importlib.import_module("importlib.metadata")
-    entries = (
-        PluginEntry(
-            one.name, one.dist.name if one.dist else "", one.dist.version if one.dist else "", one.load, one.value
-        )
-        for one in metadata.entry_points(group=group)
-    )
-    return tuple(sorted(entries, key=lambda entry: (entry.name, entry.distribution)))
+    """Return the entry points of a group in this environment, in the order of their names. Nothing of them is imported.
+
+    Of a distribution that is installed twice, the first on the path counts.
+    """
+    # The closing bracket may be missing: that is one of the faults.
+    section = re.compile(rb"^\s*\[\s*" + re.escape(group).encode() + rb"\s*(\]|$)", re.MULTILINE)
+    seen: set[str] = set()
+    found: list[PluginEntry] = []
+    for path in sys.path:
+        here = list(_look_into(path))
+        found += (entry for folder in here if _key(folder.name) not in seen for entry in _read(folder, section, group))
+        seen.update(_key(folder.name) for folder in here)
+    return tuple(sorted(found, key=lambda entry: (entry.name, entry.distribution)))
 
 
-def _may_have_plugins(path: str, section: re.Pattern[bytes]) -> bool:
-    folder = Path(path or os.curdir)
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A directory on the path in which a distribution describes itself; an archive stands for all that it holds."""
+
+    path: str
+    name: str
+    is_archive: bool = False
+
+
+def _look_into(path: str) -> Iterator[_Folder]:
     try:
-        with os.scandir(folder) as entries:
-            found = [entry.path for entry in entries if entry.name.endswith(_METADATA_SUFFIXES)]
+        with os.scandir(path or os.curdir) as entries:
+            found = [_Folder(entry.path, entry.name) for entry in entries if entry.name.endswith(_METADATA_SUFFIXES)]
     except NotADirectoryError:
-        return True  # an archive on the path: only the library can look into it
+        found = [_Folder(path, path, is_archive=True)]
     except OSError:
-        return False
-    return any(_declares_group(Path(one, "entry_points.txt"), section) for one in found)
+        return
+    yield from sorted(found, key=lambda folder: folder.name)
+
+
+def _read(folder: _Folder, section: re.Pattern[bytes], group: str) -> Iterator[PluginEntry]:
+    if folder.is_archive:
+        # Only the library can look into it.
+        for one in _library().distributions(path=[folder.path]):
+            yield from _read_distribution(one, folder, group, must_have=False)
+    elif _declares_group(Path(folder.path, _POINTS_FILE), section):
+        yield from _read_distribution(_library().Distribution.at(folder.path), folder, group, must_have=True)
+
+
+def _read_distribution(one: Any, folder: _Folder, group: str, *, must_have: bool) -> tuple[PluginEntry, ...]:
+    """Return a distribution's entries of a group; `must_have`: it names the group, so that none is a fault."""
+    try:
+        points = [point for point in one.entry_points if point.group == group]
+        name, version = (one.metadata.get(field) for field in ("Name", "Version")) if points else ("", "")
+    except Exception as error:
+        # The library raises what its parsers raise, and one broken distribution must not hide the others.
+        return (_broken(folder, f"its {_POINTS_FILE} or METADATA can't be read ({type(error).__name__}: {error})"),)
+    if must_have and not points:
+        return (_broken(folder, f"its {_POINTS_FILE} names the group {group}, and no entry of it can be read"),)
+    if points and not (name and version):
+        return (_broken(folder, "its METADATA is missing, or gives no name and version"),)
+    return tuple(PluginEntry(point.name, name, version, point.load, point.value, folder.path) for point in points)
+
+
+def _broken(folder: _Folder, why: str) -> PluginEntry:
+    def fail() -> object:
+        raise ValueError(f"{folder.path}: {why}")
+
+    name, _, version = re.sub(r"\.(dist|egg)-info$", "", Path(folder.name).name).partition("-")
+    return PluginEntry(name, name, version, fail, place=folder.path, fault=why)
+
+
+def _key(folder_name: str) -> str:
+    """Return the name that all spellings of a distribution share, from that of its directory."""
+    return re.sub(r"[-_.]+", "-", folder_name.partition("-")[0].lower())
+
+
+def _library() -> Any:
+    # By name, since only a machine with plugins shall pay for it.
+    return importlib.import_module("importlib.metadata")
 
 
 def _declares_group(file: Path, section: re.Pattern[bytes]) -> bool:

@@ -58,3 +58,28 @@ def test_the_library_is_loaded_only_where_a_plugin_is(tmp_path: Path, installed:
 def test_an_unreadable_path_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", ["", "/nowhere", "/root/\udcff"])
     assert find_entries() == ()
+
+
+def test_a_broken_distribution_stands_for_itself_and_can_t_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "good")
+    install(tmp_path, "half-there")
+    (tmp_path / "half_there-2.1.dist-info" / "METADATA").unlink()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    good, broken = find_entries()
+    assert (good.name, good.fault) == ("good", "")
+    assert (broken.name, broken.version, broken.place) == ("half_there", "2.1", str(tmp_path / "half_there-2.1.dist-info"))
+    with pytest.raises(ValueError, match=r"half_there-2\.1\.dist-info: its METADATA is missing"):
+        broken.load()
+
+
+def test_of_a_distribution_that_is_there_twice_the_first_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "far", "my-plugin")
+    install(tmp_path / "far", "other")
+    install(tmp_path / "near", "My_Plugin", group="console")
+    monkeypatch.syspath_prepend(str(tmp_path / "far"))
+    monkeypatch.syspath_prepend(str(tmp_path / "near"))
+    assert [one.name for one in find_entries()] == ["other"]

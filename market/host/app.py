@@ -34,7 +34,7 @@ from market.installer.guard import own_installing
 from market.news_log import own_news
 from market.plugins import load_plugins
 from market.registry.environment import EnvironmentPacks
-from market.registry.first_load import load_first
+from market.registry.first_load import load_and_watch
 from market.registry.links import LinkedFolders
 from market.registry.loader import Loader
 from market.registry.log_lines import PREFIX
@@ -171,10 +171,9 @@ def _start(parts: HostParts, watch: Watch, pool: SupervisorPool) -> None:
 
 
 def _load_and_watch(parts: HostParts, watch: Watch) -> None:
-    count = load_first(parts.registry)
-    roots = len(parts.registry.roots)
-    _log.info("%s from %d root%s", registered_text(count), roots, "" if roots == 1 else "s")
-    watch.start()
+    count, roots = load_and_watch(parts.registry, watch), len(parts.registry.roots)
+    if count is not None:
+        _log.info("%s from %d root%s", registered_text(count), roots, "" if roots == 1 else "s")
     watch.wait_until_watching(WATCH_SETUP_SECONDS)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,18 @@ from market.discovery import find_entries
 from market.errors import InvalidInput
 from market.names import parse_pack_name
 from market.pack.wheel_metadata import GROUP
+from market.registry.findings import distribution_broken
 from market.registry.live import SOURCE_PLUGIN
-from market.registry.unit import UnitId
+from market.registry.tree_marks import scan_tree
+from market.registry.unit import Dropped, LoadedUnit, UnitId
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from market.registry.unit import Dropped, LoadedUnit
+    from market.discovery import PluginEntry
 
 PYTHON_RULE = "entry-python"
+MAX_SHOWN_CHARACTERS = 80
 
 _log = logging.getLogger("market.registry")
 
@@ -35,17 +38,19 @@ class EnvironmentPacks:
 
     def __init__(self, load_unit: Callable[[UnitId], LoadedUnit | None]) -> None:
         self._load_unit = load_unit
-        self._found: dict[UnitId, tuple[str, str]] = {}
+        self._found: dict[UnitId, _Brought] = {}
         self._gone: frozenset[UnitId] = frozenset()
 
     def find(self) -> tuple[UnitId, ...]:
-        """Return the packages of all plugin packs that are installed now."""
+        """Return the packages of all plugin packs that are installed now; one that leads nowhere, by what describes it."""
         importlib.invalidate_caches()
-        found: dict[UnitId, tuple[str, str]] = {}
+        found: dict[UnitId, _Brought] = {}
         for entry in find_entries(GROUP):
-            package = entry.target.partition(":")[0].partition(".")[0].strip()
-            if place := _find_package(package):
-                found[UnitId(str(place.parent), place.name)] = entry.distribution, entry.version
+            place, fault = _find_place(entry)
+            unit = UnitId(str(place.parent), place.name)
+            known = found.get(unit)
+            faults = (*(known.faults if known else ()), *((fault,) if fault else ()))
+            found[unit] = _Brought(entry.distribution, entry.version, faults)
         self._gone = (self._gone | self._found.keys()) - found.keys()
         self._found = found
         return tuple(found)
@@ -55,28 +60,60 @@ class EnvironmentPacks:
         if unit in self._gone:
             return None  # its files may still stand there
         known = self._found.get(unit)
-        loaded = self._load_unit(unit)
-        if known is None or loaded is None:
-            return loaded
+        if known is None:
+            return self._load_unit(unit)
+        loaded = _tell_faults(unit, known) if known.faults else self._load_unit(unit)
+        if loaded is None:
+            return None
         try:
-            name = str(parse_pack_name(known[0]))
+            name = str(parse_pack_name(known.distribution))
         except InvalidInput:
             name = loaded.pack
-        skills = tuple(replace(one, pack=name, version=known[1], source=SOURCE_PLUGIN) for one in loaded.skills)
+        skills = tuple(replace(one, pack=name, version=known.version, source=SOURCE_PLUGIN) for one in loaded.skills)
         return replace(
             loaded,
             pack=name,
-            version=known[1],
+            version=known.version,
             skills=skills,
             dropped=tuple(_explain(loaded.dropped, name)),
             source=SOURCE_PLUGIN,
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What is known of a unit: its distribution, and for a directory that describes one, why it leads to no pack."""
+
+    distribution: str
+    version: str
+    faults: tuple[str, ...] = ()
+
+
+def _find_place(entry: PluginEntry) -> tuple[Path, str]:
+    """Return the directory of an entry's package; where it leads to none, that in which its distribution describes itself, and why."""
+    package = entry.target.partition(":")[0].partition(".")[0].strip()
+    said = f"the entry point {entry.name} = {entry.target[:MAX_SHOWN_CHARACTERS]!r}"
+    if entry.fault:
+        fault = entry.fault
+    elif not package.isidentifier():
+        fault = f"{said} names no module"
+    elif place := _find_package(package):
+        return place, ""
+    else:
+        fault = f"{said} names the package {package!r}, which isn't a directory that can be found"
+    return Path(entry.place).absolute(), fault
+
+
+def _tell_faults(unit: UnitId, known: _Brought) -> LoadedUnit:
+    """Return a distribution that leads to no pack as a unit of which nothing loads."""
+    rows = tuple(Dropped(unit.path, "", why, (distribution_broken(known.distribution, why),)) for why in known.faults)
+    return LoadedUnit(unit, 0, 0, unit.name, known.version, "", scan_tree(unit.path).signature, dropped=rows)
+
+
 def _find_package(package: str) -> Path | None:
     """Return the directory of a package without importing it; None where it has none, or can't be found."""
     try:
-        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+        spec = importlib.util.find_spec(package)
     except Exception:
         # The finder of somebody's editable install is somebody's code.
         _log.exception("looking for the package %r failed", package)

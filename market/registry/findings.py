@@ -84,6 +84,17 @@ def escaped(cause: str, file: str) -> Problem:
     )
 
 
+def distribution_broken(name: str, why: str) -> Problem:
+    """Say why a plugin pack that somebody installed into this program's own environment leads to nothing that loads."""
+    return Problem(
+        "distribution-broken",
+        Severity.ERROR,
+        why,
+        reason="a plugin pack is found by its METADATA and entry_points.txt, which lead to its package",
+        fix=f"install {name} again, or uninstall it, with the installer that put it there",
+    )
+
+
 def _shown(files: Sequence[str]) -> str:
     more = len(files) - SHOWN_FILES
     return ", ".join(files[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")

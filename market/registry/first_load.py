@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import gc
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from market.registry.registry import Registry
+    from market.registry.watch import Watch
+
+_log = logging.getLogger("market.registry")
+
+
+def load_and_watch(registry: Registry, watch: Watch) -> int | None:
+    """Load a registry and start watching it; return how many skills are registered, or None where the load failed.
+
+    Nothing known makes it fail. But without the watch, what nobody foresaw would leave a host that serves nothing, and for ever.
+    """
+    count = None
+    try:
+        count = load_first(registry)
+    except Exception:
+        _log.exception("the first load failed; what was loaded is served, and each rescan looks at everything again")
+    watch.start()
+    return count
 
 
 def load_first(registry: Registry) -> int:

@@ -174,7 +174,12 @@ class Registry:
             self.refresh(changed[start : start + LOAD_BATCH_UNITS])
 
     def _rescan_more(self) -> None:
-        standing = set(self._find_more())
+        try:
+            standing = set(self._find_more())
+        except Exception:
+            # Whoever looks there runs into what others left: the roots are served all the same, and the next rescan looks again.
+            _log.exception("%slooking for skills outside the roots failed", PREFIX)
+            return
         known = {unit for unit in self._snapshot.units if unit.root not in self.roots}
         stale = {unit for unit in standing & known if self._is_stale(unit)}
         with self._writing:

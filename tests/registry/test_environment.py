@@ -87,6 +87,45 @@ def test_an_edit_is_seen_and_the_roots_win(tmp_path: Path, site: Path) -> None:
     assert registry.snapshot.skills["demo-pack:greeting"].state is State.SHADOWED
 
 
-def test_entry_points_that_lead_nowhere_stop_nothing(tmp_path: Path, site: Path) -> None:
-    write_tree(site, wheel_files(entry_points="[market.skills]\na = nowhere.to.go\nb = ../x\n"))
-    assert a_registry(tmp_path / "root").snapshot.keys == ()
+def broken_files(name: str, entry_points: str | None = None, *, without: str = "") -> dict[str, bytes]:
+    skill = f"{name.replace('-', '_')}/one/SKILL.md"
+    files = wheel_files({skill: a_skill_md("one")}, name=name, entry_points=entry_points)
+    return {path: content for path, content in files.items() if not (without and path.endswith(without))}
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        (broken_files("bad-one", without="/METADATA"), "its METADATA is missing, or gives no name and version"),
+        (broken_files("bad-one", "[market.skills\nx = bad_one\n"), "no entry of it can be read"),
+        (broken_files("bad-one", "[market.skills]\nbad_one\n"), "its entry_points.txt or METADATA can't be read ("),
+        (broken_files("bad-one", "[market.skills]\nx = !!bad\n"), "the entry point x = '!!bad' names no module"),
+        (broken_files("bad-one", "[market.skills]\nx = ../x\n"), "names no module"),
+        (broken_files("bad-one", "[market.skills]\nx = nowhere.to.go\n"), "names the package 'nowhere', which isn't a directory"),
+        (broken_files("bad-one") | {"bad_one-1.0.0.dist-info/entry_points.txt": b"[market.skills]\n\xff = x\n"}, "UnicodeDecodeError"),
+    ],
+)  # fmt: skip
+def test_a_broken_distribution_is_a_row_and_stops_nothing(
+    tmp_path: Path, site: Path, caplog: pytest.LogCaptureFixture, files: dict[str, bytes], why: str
+) -> None:
+    write_tree(site, files)
+    write_tree(site, wheel_files(CONTENT))
+    registry = a_registry(tmp_path / "root")
+    assert list(registry.snapshot.keys) == ["echo_args", "greeting"]
+    place = str(site / "bad_one-1.0.0.dist-info")
+    (row,) = [one for one in registry.snapshot.dropped() if one.path == place]
+    assert why in row.cause
+    assert (row.pack, row.version, row.source) == ("bad-one", "1.0.0", "plugin")
+    assert [problem.rule for problem in row.problems] == ["distribution-broken"]
+    assert f"skill loader: parse {place}: " in caplog.text
+    write_tree(site, broken_files("bad-one"))
+    registry.rescan()
+    assert list(registry.snapshot.keys) == ["echo_args", "greeting", "one"]
+    assert place not in [one.path for one in registry.snapshot.dropped()]
+
+
+def test_each_entry_that_leads_nowhere_is_told(tmp_path: Path, site: Path) -> None:
+    write_tree(site, wheel_files(entry_points="[market.skills]\na = nowhere\nb = ../x\nc = demo_pack\n"))
+    snapshot = a_registry(tmp_path / "root").snapshot
+    assert snapshot.keys == ("greeting",)
+    assert len(snapshot.dropped()) == 2

@@ -7,13 +7,17 @@ import shutil
 import threading
 from typing import TYPE_CHECKING
 
+import pytest
+
 from market.installer.root import Root
 from market.model import State
+from market.registry.first_load import load_and_watch
 from market.registry.loader import Loader
 from market.registry.registry import Registry
 from market.registry.roots import read_root
 from market.registry.tree_marks import scan_tree
 from market.registry.unit import LoadedUnit, UnitId
+from market.registry.watch import Watch
 from tests.factories import RUN_SCRIPT, a_skill_json
 from tests.installer.builders import an_arrival, install
 from tests.registry.trees import a_command_folder, a_guide_folder, a_registry, write_tree
@@ -299,3 +303,48 @@ def test_a_unit_that_waits_is_read_again_only_when_it_changes(tmp_path: Path) ->
         watched.find_current("one")
         watched.rescan()
     assert len(read) == 2
+
+
+def test_whoever_looks_outside_the_roots_and_fails_keeps_nobody_from_being_served(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    a_command_folder(tmp_path / "root" / "one")
+    a_command_folder(tmp_path / "else" / "two")
+    answers: list[object] = [OSError("broken"), [UnitId(str(tmp_path / "else"), "two")], OSError("broken again")]
+
+    def find() -> list[UnitId]:
+        answer = answers.pop(0)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer  # type: ignore[return-value]
+
+    registry = Registry([str(tmp_path / "root")], Loader().load, find)
+    assert registry.load() == 1
+    assert "outside the roots failed" in caplog.text and "OSError: broken" in caplog.text
+    registry.rescan()
+    assert registry.snapshot.keys == ("one", "two")
+    registry.rescan()
+    assert registry.snapshot.keys == ("one", "two")
+
+
+@pytest.mark.flow
+def test_a_first_load_that_fails_is_logged_and_made_good_by_the_watch(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    a_command_folder(tmp_path / "one")
+    loads = [RuntimeError("nobody foresaw this")]
+
+    def load(unit: UnitId) -> LoadedUnit | None:
+        if loads:
+            raise loads.pop()
+        return Loader().load(unit)
+
+    registry = Registry([str(tmp_path)], load)
+    watch = Watch(registry)
+    try:
+        assert load_and_watch(registry, watch) is None
+        assert "the first load failed" in caplog.text and "nobody foresaw this" in caplog.text
+        assert watch.wait_until_watching(5.0)
+        assert registry.snapshot.keys == ("one",)
+    finally:
+        watch.stop()
