@@ -33,25 +33,26 @@ def beside_program(registry: Registry) -> list[PackStanding]:
     lost: dict[str, list[Dropped]] = {}
     for row in snapshot.dropped():
         lost.setdefault(row.root, []).append(row)
-    rows = [
-        PackStanding(
-            Root(Path(unit.root)),
-            unit.name,
-            State.UNMANAGED,
-            TreeState.UNMANAGED,
-            loaded.version,
-            skills=tuple(
-                (key, str(snapshot.skills[key].state))
-                for key in snapshot.packs.get(loaded.pack, ())
-                if snapshot.skills[key].unit == unit.path
-            ),
-            source=SOURCE_PLUGIN,
-            distribution=loaded.pack,
-            not_loaded=name_lost(row for row in lost.get(unit.root, ()) if row.pack == loaded.pack),
+    rows = []
+    for unit, loaded in snapshot.units.items():
+        if loaded.source != SOURCE_PLUGIN:
+            continue
+        keys = [key for key in snapshot.packs.get(loaded.pack, ()) if snapshot.skills[key].unit == unit.path]
+        skills = tuple((key, str(snapshot.skills[key].state)) for key in keys)
+        not_loaded = name_lost(row for row in lost.get(unit.root, ()) if row.pack == loaded.pack)
+        rows.append(
+            PackStanding(
+                Root(Path(unit.root)),
+                unit.name,
+                _word(skills, not_loaded),
+                TreeState.UNMANAGED,
+                loaded.version,
+                skills=skills,
+                source=SOURCE_PLUGIN,
+                distribution=loaded.pack,
+                not_loaded=not_loaded,
+            )
         )
-        for unit, loaded in snapshot.units.items()
-        if loaded.source == SOURCE_PLUGIN
-    ]
     return sorted(rows, key=lambda row: row.pack)
 
 
@@ -73,18 +74,26 @@ def beside_hosts(registry: Registry, looks: Sequence[HostLook]) -> list[PackStan
         for one in look.plugins:
             if (one.pack, one.root) not in here:
                 found.setdefault((one.pack, one.root, look.url), []).append(one)
-    return [
-        PackStanding(
-            Root(Path(root)),
-            "",
-            State.UNMANAGED,
-            TreeState.UNMANAGED,
-            views[0].version,
-            skills=tuple((one.key, one.state) for one in views if not one.manifest),
-            host=url,
-            source=SOURCE_PLUGIN,
-            distribution=pack,
-            not_loaded=tuple((one.name or one.manifest, one.reason) for one in views if one.manifest),
+    rows = []
+    for (pack, root, url), views in sorted(found.items()):
+        skills = tuple((one.key, one.state) for one in views if not one.manifest)
+        lost = tuple((one.name or one.manifest, one.reason) for one in views if one.manifest)
+        rows.append(
+            PackStanding(
+                Root(Path(root)),
+                "",
+                _word(skills, lost),
+                TreeState.UNMANAGED,
+                views[0].version,
+                skills=skills,
+                host=url,
+                source=SOURCE_PLUGIN,
+                distribution=pack,
+                not_loaded=lost,
+            )
         )
-        for (pack, root, url), views in sorted(found.items())
-    ]
+    return rows
+
+
+def _word(skills: Sequence[object], lost: Sequence[object]) -> State:
+    return State.INVALID if lost and not skills else State.UNMANAGED

@@ -14,6 +14,7 @@ from market.errors import MarketError
 from market.installer.doctor import ERROR, NOTE, WARNING, Finding
 from market.installer.tree_state import TreeState
 from market.model import State
+from market.registry.live import SOURCE_PACK, SOURCE_PLUGIN, SOURCE_WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +36,10 @@ _FIXES = {
     State.INELIGIBLE: "give this machine what it needs; `market why {pack}` shows the pack",
     State.INVALID: "correct the pack, or go back with `market rollback {pack}`; `market host reload` tries it again",
     State.DISABLED: "nothing, if that is wanted; else `market enable {pack}`",
+}
+_LOST_FIXES = {
+    SOURCE_PACK: "`market check {place}` shows it; take another release, or tell the pack's author",
+    SOURCE_PLUGIN: "correct it, or uninstall it, with the installer that put it there",
 }
 
 
@@ -85,7 +90,7 @@ def examine_indexes(market: Market) -> Iterator[Finding]:
 
 def examine_hosts(market: Market, roots: Sequence[Root]) -> Iterator[Finding]:
     """Ask every running host that serves one of the roots whether it shows what stands there."""
-    standings, looks = find_standings(market, roots)
+    standings, looks = find_standings(market, roots, with_environment=True)
     for look in looks:
         if look.trouble:
             text = f"the host runs, and can't be asked: {look.trouble}"
@@ -95,30 +100,45 @@ def examine_hosts(market: Market, roots: Sequence[Root]) -> Iterator[Finding]:
             shown = row.host_version or "nothing of it"
             text = f"{row.name} {row.version} stands in {row.root.path}, and the host shows {shown}"
             yield Finding("host-behind", ERROR, row.host, text, "its log says why; it looks again every 30 s")
-    yield from _find_hidden(standings, [look for look in looks if not look.trouble])
+    asked = [look for look in looks if not look.trouble]
+    yield from _find_lost(standings, asked)
+    yield from _find_hidden(standings, asked)
+
+
+def _find_lost(standings: Sequence[PackStanding], looks: Sequence[HostLook]) -> Iterator[Finding]:
+    """Yield what of a pack can't load, skill by skill. A folder that somebody works in is nobody's concern yet."""
+    for row in standings:
+        if row.source == SOURCE_WORKSPACE or row.host_version is not None or row.tree is TreeState.MISSING:
+            continue
+        look, place = _look_of(row, looks), str(row.root.path / row.name)
+        rule, severity = ("host-does-not-show", ERROR) if look else ("skill-not-loaded", WARNING)
+        # One whose code can't be used is a skill all the same, and told as that.
+        unusable = {key for key, state in row.skills if state == State.INVALID}
+        lost = [(name, why) for name, why in row.not_loaded if name not in unusable]
+        for name, why in lost or ([] if row.skills else [(place, "no manifest is in it")]):
+            what = f"{row.pack} {row.version}" if name == place else f"{name} of {row.pack} {row.version}"
+            text = f"{what} doesn't load: {why}"
+            fix = _LOST_FIXES[row.source].format(place=place)
+            yield Finding(
+                rule, severity if row.state == State.INVALID else WARNING, look.url if look else place, text, fix
+            )
 
 
 def _find_hidden(standings: Sequence[PackStanding], looks: Sequence[HostLook]) -> Iterator[Finding]:
     """Yield what stands there, in the version that the host knows, and isn't live in it. A skill is told once."""
     told: set[tuple[str, str]] = set()
     for row in standings:
-        look = next((one for one in looks if Path(one.root).resolve() == row.root.path.resolve()), None)
+        look = _look_of(row, looks)
         if look is None or row.receipt is None or row.host_version is not None or row.tree is TreeState.MISSING:
             continue
-        if not _is_whole(row):
-            text = f"{row.pack} {row.version} is not live, or not whole: its manifest doesn't load (state {row.state})"
-            fix = f"`market check {row.root.tree(row.name)}` says why"
-            yield Finding("host-does-not-show", ERROR, look.url, text, fix)
         for skill in look.skills:
             if skill.pack == row.pack and skill.state not in _LIVE and (look.url, skill.key) not in told:
                 told.add((look.url, skill.key))
                 yield _hidden(row, look, skill)
 
 
-def _is_whole(row: PackStanding) -> bool:
-    """Whether every manifest of it loads. One whose code can't be used is a skill all the same, and told as that."""
-    keys = {key for key, _ in row.skills}
-    return bool(keys) and all(name in keys for name, _ in row.not_loaded)
+def _look_of(row: PackStanding, looks: Sequence[HostLook]) -> HostLook | None:
+    return next((one for one in looks if Path(one.root).resolve() == row.root.path.resolve()), None)
 
 
 def _hidden(row: PackStanding, look: HostLook, skill: SkillView) -> Finding:

@@ -19,7 +19,7 @@ from market.cli.planning import (
 )
 from market.cli.plugged import finding_lines, finding_rows, open_guard
 from market.cli.report import dump_problems
-from market.cli.text import change_lines
+from market.cli.text import change_lines, doubt_lines
 from market.installer.prepare import Terms, prepare
 from market.installer.receipt import load_pack_receipts
 from market.installer.transaction import install_packs, lock_root
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from market.cli.output import Output
     from market.cli.permit import Permit
     from market.client.indexes import Indexes
+    from market.errors import Problem
     from market.installer.closure import Order
     from market.installer.plan import Change
     from market.installer.preview import PlannedPack
@@ -68,6 +69,7 @@ class Installation:
                 {
                     **item_row(planned, planned.facts, self._change(planned)),
                     "changes": dump_problems(self._imported(planned)),
+                    "problems": dump_problems(self._problems(planned)),
                     "findings": finding_rows(self._change(planned)),
                 }
                 for planned in self.plan
@@ -88,7 +90,11 @@ class Installation:
                 planned,
                 self.root.path,
                 self._change(planned),
-                [*change_lines(self._imported(planned)), *finding_lines(self._change(planned))],
+                [
+                    *change_lines(self._imported(planned)),
+                    *doubt_lines(self._problems(planned)),
+                    *finding_lines(self._change(planned)),
+                ],
             )
             if self.dry_run or planned.facts
         ]
@@ -111,6 +117,9 @@ class Installation:
 
     def _imported(self, planned: PlannedPack) -> tuple[Any, ...]:
         return next((one.changes for one in self.arrivals if one.verified.name == planned.name), ())
+
+    def _problems(self, planned: PlannedPack) -> tuple[Problem, ...]:
+        return next((one.verified.problems for one in self.arrivals if one.verified.name == planned.name), ())
 
 
 def carry_out(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from market.cli.importing import open_archive
 from market.cli.report import dump_problems
-from market.cli.text import change_lines, size_text
+from market.cli.text import change_lines, doubt_lines, size_text
 from market.client.wire import dump_document
 from market.disk.failures import disk_failures
 from market.disk.foreign import Canonical
@@ -20,7 +20,7 @@ from market.pack.wheel import WHEEL_SUFFIX
 from market.trust.verify import verify_archive, verify_wheel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from market.cli.output import Output
@@ -82,7 +82,7 @@ def send_to_host(output: Output, client: HostClient, verified: VerifiedPack, arc
         given, wheel = archive.given, _wheel_name(archive)
         done = client.upload(archive.stream, archive.size, name=given.name, version=given.version, filename=wheel)
     line = f"{done.action} {done.name} {done.version} in {done.live_ms:.0f} ms at {client.url}"
-    _say_done(output, {"host": client.url, **dump_document(done)}, line, archive)
+    _say_done(output, {"host": client.url, **dump_document(done)}, line, archive, doubt_lines(verified.problems))
 
 
 def _wheel_name(archive: Canonical) -> str:
@@ -96,7 +96,13 @@ def _say_plan(output: Output, verified: VerifiedPack, url: str, archive: Canonic
 
 
 def _say_done(
-    output: Output, document: dict[str, object], line: str, archive: Canonical, *, dry_run: bool = False
+    output: Output,
+    document: dict[str, object],
+    line: str,
+    archive: Canonical,
+    doubts: Sequence[str] = (),
+    *,
+    dry_run: bool = False,
 ) -> None:
     changes = {"changes": dump_problems(archive.changes)}
-    output.done({**document, **changes, "dry_run": dry_run}, [line, *change_lines(archive.changes)])
+    output.done({**document, **changes, "dry_run": dry_run}, [line, *change_lines(archive.changes), *doubts])

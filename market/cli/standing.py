@@ -86,7 +86,7 @@ def ask_hosts(market: Market, roots: Sequence[Root]) -> tuple[HostLook, ...]:
 
 
 def judge_pack(tree: TreeState, skills: Sequence[str], *, has_dropped: bool) -> str:
-    """Return the one word for a pack, given the states of its skills and whether a manifest of it didn't load.
+    """Return the one word for a pack, given the states of its skills and whether a manifest of it can't load.
 
     >>> judge_pack(TreeState.INTACT, ["live", "shadowed"], has_dropped=False)
     'shadowed'
@@ -126,7 +126,9 @@ def _standing(
 ) -> PackStanding:
     tree = installed.state if installed else TreeState.UNMANAGED
     lost = name_lost(loaded.dropped if loaded else ())
-    state = judge_pack(tree, [word for _, word in skills], has_dropped=bool(lost))
+    # The second skill of a name is told beside the pack; the first one is none the worse for it.
+    has_dropped = any(not one.is_duplicate for one in loaded.dropped) if loaded else False
+    state = judge_pack(tree, [word for _, word in skills], has_dropped=has_dropped)
     row = PackStanding(root, name, state, tree, skills=tuple(skills), source=SOURCE_WORKSPACE, not_loaded=lost)
     if installed is None:
         return row

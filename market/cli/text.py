@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from market.errors import Severity
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -62,6 +64,15 @@ def shorten(text: str, limit: int = 100) -> str:
 def change_lines(changes: tuple[Problem, ...]) -> list[str]:
     """Return one line for each thing that was changed."""
     return [f"  changed: {change.text} ({change.reason})" for change in changes]
+
+
+def doubt_lines(problems: Iterable[Problem]) -> list[str]:
+    """Return one line for each problem that no index takes, of a pack that may be installed: it may load otherwise than it was meant."""
+    return [
+        f"  warning: {problem.place}: {problem.text} ({problem.reason})"
+        for problem in problems
+        if problem.severity is Severity.REFUSAL
+    ]
 
 
 def _is_harmless(character: str) -> bool:

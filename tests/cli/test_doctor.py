@@ -15,6 +15,8 @@ from market.installer import doctor
 from tests.cli.shell import NOW
 from tests.client.server import Answer, serve
 from tests.factories import a_skill_md
+from tests.registry.trees import write_tree
+from tests.wheels import wheel_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,7 +201,7 @@ def test_a_folder_that_no_program_reads_is_held_against_nothing(shell: Shell) ->
     (shell.folder / "skills").rename(shell.folder / "elsewhere")
     (shell.folder / "elsewhere/greet/SKILL.md").write_bytes(b"x" * 300_000)
     rows = shell("doctor", "--root", "elsewhere", "--json").json["items"]
-    assert [row["rule"] for row in rows] == ["tree-edited"]
+    assert [row["rule"] for row in rows] == ["tree-edited", "skill-not-loaded"]
 
 
 @pytest.mark.parametrize(
@@ -245,6 +247,21 @@ def test_a_pack_that_does_not_load_is_not_shown_by_the_host(used: Shell) -> None
         note = {"pid": os.getpid(), "url": host.url, "roots": [str(used.root)]}
         _write(used.home.running_hosts / f"{os.getpid()}.json", json.dumps(note))
         assert found(used)["host-does-not-show"] == "error"
+    (row,) = [one for one in used("doctor", "--json").json["items"] if one["rule"] == "skill-not-loaded"]
+    assert (row["severity"], row["place"]) == ("warning", str(used.root / "my-pack"))
+    assert row["text"].startswith(f"{used.root}/my-pack/skill.json of my-pack 2.0.0 doesn't load: line 1: ")
+
+
+def test_a_broken_plugin_pack_of_the_environment_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = shell.folder / "site-packages"
+    write_tree(site, {path: body for path, body in wheel_files().items() if not path.endswith("/METADATA")})
+    monkeypatch.syspath_prepend(str(site))
+    place = str(site / "demo_pack-1.0.0.dist-info")
+    (row,) = shell("doctor", "--json").json["items"]
+    assert (row["rule"], row["severity"], row["place"]) == ("skill-not-loaded", "warning", place)
+    assert row["text"].startswith("demo-pack 1.0.0 doesn't load: its METADATA is missing") and "uninstall it" in row["fix"]
+    (listed,) = shell("list", "--json").json["items"]
+    assert (listed["name"], listed["state"], listed["path"]) == ("demo-pack", "invalid", place)
 
 
 def test_a_home_without_anything_is_healthy(shell: Shell) -> None:

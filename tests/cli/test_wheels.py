@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.wheels import a_code_wheel, a_wheel, write_wheel
+from tests.client.server import Answer, serve
+from tests.factories import RUN_SCRIPT, a_skill_json
+from tests.wheels import a_code_wheel, a_python_skill, a_wheel, write_wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,3 +116,31 @@ def test_a_wheel_is_installed_by_path_and_its_skill_runs(tmp_path: Path, shell: 
 def test_a_content_wheel_is_installed_and_its_guide_is_listed(tmp_path: Path, shell: Shell) -> None:
     done = shell("install", write_wheel(tmp_path, a_wheel()), "--json")
     assert done.json["items"][0]["skills"] == [{"name": "greeting", "kind": "guide", "class": "safe"}]
+
+
+def test_what_loads_otherwise_than_meant_is_said_at_the_install(tmp_path: Path, shell: Shell) -> None:
+    again = {"demo_pack/later/skill.json": a_python_skill("echo_py", "demo_pack.skills:echo_py")}
+    wheel = write_wheel(tmp_path, a_code_wheel(manifest={"class": None}, more=again))
+    assert set(rules(verdict(shell, wheel, "--no-run"))) == {"class-missing", "skill-duplicate"}
+    done = shell("install", wheel)
+    assert "warning: demo_pack/echo_py/skill.json:1:1: 'class' is missing, so the skill counts as safe (" in done.out
+    assert "warning: demo_pack/later/skill.json: the skill 'echo_py' in 'demo_pack/later' is already in 'demo_pack/echo_py'" in done.out
+    (row,) = shell("list", "--json").json["items"]
+    assert (row["state"], row["skills"]) == ("live", [{"key": "echo_py", "state": "live"}])
+    assert row["not_loaded"] == [{"name": "echo_py", "reason": "its pack has another skill of this name"}]
+    (told,) = [one for one in shell("doctor", "--json").json["items"] if one["rule"] == "skill-not-loaded"]
+    assert told["text"] == "echo_py of demo-pack 1.0.0 doesn't load: its pack has another skill of this name"
+
+
+def test_a_folder_without_a_class_is_said_at_the_install_too(shell: Shell) -> None:
+    shell.pack("my-pack", {"skill.json": a_skill_json(**{"class": None}), "run.sh": RUN_SCRIPT})
+    done = shell("install", "./my-pack", "--json").json["items"][0]
+    assert [one["rule"] for one in done["problems"]] == ["class-missing"]
+
+
+def test_an_upload_into_a_host_says_it_too(tmp_path: Path, shell: Shell) -> None:
+    wheel = write_wheel(tmp_path, a_code_wheel(manifest={"class": None}))
+    answer = Answer(body=b'{"name": "demo-pack", "version": "1.0.0", "action": "installed", "live_ms": 3.2}')
+    with serve(lambda asked: answer) as host:
+        shell.environ["MARKET_HOST_URL"] = host.url
+        assert "warning: demo_pack/echo_py/skill.json:1:1: 'class' is missing" in shell("upload", wheel, "--host").out

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     ("said", "kind"),
     [
         ("error: No solution found when resolving dependencies cause: Because only cc<=2 is available", InvalidInput),
-        ("× No solution found when resolving dependencies: ╰─▶ Because cc has no usable wheels", InvalidInput),
+        ("x No solution found when resolving dependencies: Because cc has no usable wheels", InvalidInput),
         ("error: Couldn't parse requirement in `-` at position 0", InvalidInput),
         ("No solution found when resolving dependencies ... hint: Packages were unavailable because the network was disabled.", Unavailable),
         ("No solution found when resolving dependencies ... hint: An index URL (x) could not be queried due to a lack of valid", Unavailable),
