@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from market.cli.network import open_index
 from market.errors import MarketError, NotFound
+from market.installer.machine import Machine
 from market.installer.pins import load_pins
 from market.installer.release_check import find_release, is_same_release
-from market.resolve.choose import try_version
+from market.names import Requirement
+from market.resolve.candidates import make_offer, select
+from market.resolve.policy import Policy
 
 if TYPE_CHECKING:
     from market.cli.market import Market
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from market.client.wire import PackDocument, ReleaseSummary
     from market.installer.receipt import Receipt
     from market.installer.root import Root
+    from market.names import Version
+    from market.resolve.candidates import Offer
 
 CURRENT, NEWER, GONE, CHANGED, UNKNOWN = "current", "outdated", "gone", "changed", "unknown"
 
@@ -43,19 +48,28 @@ def compare(market: Market, clients: dict[str, IndexClient], root: Root, receipt
         return {**row, "status": GONE, "note": "the index no longer knows the pack"}
     except MarketError as error:
         return {**row, "note": error.message}
-    status, note = _judge(receipt, document)
-    return {**row, "newest": document.latest, "status": status, "note": note}
+    offer = make_offer(document, Policy(find_unmet=Machine(market.environ).find_unmet))
+    newest = next(iter(select(offer, [Requirement(receipt.pack_name)])), None)
+    status, note = _judge(receipt, document, newest.version if newest else None)
+    notes = [note, *_not_for_here(receipt, offer)]
+    text = newest.version.text if newest else ""
+    return {**row, "newest": text, "status": status, "note": "; ".join(one for one in notes if one)}
 
 
-def _judge(receipt: Receipt, document: PackDocument) -> tuple[str, str]:
+def _judge(receipt: Receipt, document: PackDocument, newest: Version | None) -> tuple[str, str]:
     own = find_release(receipt, document)
     if own is not None and not is_same_release(receipt, own):
         return CHANGED, f"installed is {receipt.release_digest}, the index has {own.tree_digest}"
-    newest = try_version(document.latest)
     note = _standing(own)
     if newest is not None and newest > receipt.version:
         return NEWER, note
     return (GONE, note) if note else (CURRENT, "")
+
+
+def _not_for_here(receipt: Receipt, offer: Offer) -> list[str]:
+    """Say of the newest release that an upgrade passes over why it does."""
+    newer = [one for one in offer.passed_over if one.version > receipt.version]
+    return [f"{newer[0].version} is passed over: {newer[0].why}"] if newer else []
 
 
 def _standing(own: ReleaseSummary | None) -> str:

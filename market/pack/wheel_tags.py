@@ -15,6 +15,30 @@ if TYPE_CHECKING:
 MAX_TAGS = 10_000
 """How many tags the compressed sets of one wheel may stand for; numpy's wheels have four."""
 
+_NAME_PARTS = 5
+_UNIVERSAL_PYTHONS = frozenset({"py3", "py30"})
+
+
+def find_tags(file_name: str) -> tuple[str, ...]:
+    """Return the tags in a wheel's file name, as one compressed set; none where it has another form.
+
+    >>> find_tags("demo_pack-1.0.0-py2.py3-none-any.whl"), find_tags("demo.zip")
+    (('py2.py3-none-any',), ())
+    """
+    stem, dot, suffix = file_name.rpartition(".")
+    parts = stem.split("-")
+    return ("-".join(parts[-3:]),) if dot and suffix == "whl" and len(parts) >= _NAME_PARTS else ()
+
+
+def is_universal(tag: str) -> bool:
+    """Whether a tag fits every Python 3 and every system.
+
+    >>> is_universal("py2.py3-none-any"), is_universal("py311-none-any"), is_universal("cp311-cp311-win_amd64")
+    (True, False, False)
+    """
+    pythons, _, rest = tag.partition("-")
+    return rest == "none-any" and not _UNIVERSAL_PYTHONS.isdisjoint(pythons.split("."))
+
 
 def are_tags(tags: Iterable[str]) -> bool:
     """Whether each has the three parts of the standard, and all together stand for no more than `MAX_TAGS`.

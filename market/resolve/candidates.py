@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from market.errors import InvalidInput
 from market.names import Version, parse_requirement, parse_version
+from market.pack.wheel_tags import find_tags, is_universal
 from market.resolve.policy import Policy, find_too_young
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LIVE = "live"
 YANKED = "yanked"
 LATEST = "latest"
+WHEEL = "wheel"
 
 
 class Standing(StrEnum):
@@ -98,7 +100,7 @@ def make_offer(document: PackDocument, policy: Policy) -> Offer:
         candidate = _parse_release(document, release) if release.state in (LIVE, YANKED) else None
         if candidate is None:
             continue
-        unmet, young = policy.find_unmet(release.needs), find_too_young(document, release, policy)
+        unmet, young = policy.find_unmet(needs_of(release)), find_too_young(document, release, policy)
         if unmet or young:
             why = f"it needs {'; '.join(unmet)}" if unmet else young
             passed.append(PassedOver(candidate.version, why, is_policy=not unmet))
@@ -107,6 +109,18 @@ def make_offer(document: PackDocument, policy: Policy) -> Offer:
     candidates.sort(key=lambda one: one.version, reverse=True)
     passed.sort(key=lambda one: one.version, reverse=True)
     return Offer(document.name, tuple(candidates), tuple(passed), document, {LATEST: document.latest, **document.tags})
+
+
+def needs_of(release: ReleaseSummary) -> Mapping[str, Any]:
+    """Return what a release needs from the machine.
+
+    The tags of a wheel are among it as its Requires-Python is; of a document that doesn't list them, those in its file's name are,
+    which are the same.
+    """
+    if release.archive.kind != WHEEL or "tags" in release.needs:
+        return release.needs
+    tags = find_tags(release.archive.filename)
+    return release.needs if any(map(is_universal, tags)) else {**release.needs, "tags": tags}
 
 
 def select(offer: Offer, requirements: Sequence[Requirement], prefer: Prefer = Prefer.NEWEST) -> list[Candidate]:

@@ -79,6 +79,22 @@ def test_behind_is_what_outdated_saw_and_list_asks_nobody(shell: Shell) -> None:
     assert shell.index.refuse_next is not None
 
 
+def test_outdated_offers_nothing_that_can_t_work_here_and_says_so(shell: Shell) -> None:
+    publish(shell, name="app")
+    shell("install", "app")
+    later = {"pack.yaml": b'name: app\nversion: 2.0.0\nneeds: {python: ">=3.99"}\n', "app/SKILL.md": a_skill_md("app")}
+    shell.pack("later", later)
+    shell("publish", "later")
+    (row,) = shell("outdated", "--json").json["items"]
+    assert (row["newest"], row["status"]) == ("1.0.0", "current")
+    assert row["note"].startswith("2.0.0 is passed over: it needs Python >=3.99 (this is 3.")
+    assert "2.0.0 is passed over" in shell("outdated").out
+    assert states(shell) == {"app": "live"}
+    publish(shell, "1.5.0", name="app")
+    (row,) = shell("outdated", "--json").json["items"]
+    assert (row["newest"], row["status"], row["note"][:20]) == ("1.5.0", "outdated", "2.0.0 is passed over")
+
+
 def test_outdated_tells_what_no_longer_stands_and_survives_an_index_that_is_away(shell: Shell) -> None:
     assert "nothing installed came from an index" in shell("outdated").out
     for name in ("aa", "bb", "cc"):

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from market.client.wire import ArchiveLink, PackDocument, ReleaseSummary
-from market.errors import Conflict, MarketError, NotFound, Unavailable
+from market.errors import Conflict, MarketError, NotFound, Refused, Unavailable
 from market.names import parse_requirement, parse_version
 from market.resolve.choose import choose_release
+from market.resolve.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def a_document(*rows: str, tags: dict[str, str] | None = None, latest: str = "") -> PackDocument:
@@ -108,3 +115,35 @@ def test_order_in_the_document_does_not_count(versions: list[str]) -> None:
     assert chosen == choose("disk-cleaner", a_document(*reversed(versions)))
     stable = [version for version in versions if not parse_version(version).is_prerelease]
     assert parse_version(chosen) == max(map(parse_version, stable or versions))
+
+
+def a_wheel_row(version: str, tag: str, needs: dict[str, object] | None = None) -> ReleaseSummary:
+    link = ArchiveLink(f"sha256:{'0' * 64}", 10, "x.whl", "wheel", f"disk_cleaner-{version}-{tag}.whl")
+    return replace(a_release(version), archive=link, needs=needs or {})
+
+
+@pytest.mark.parametrize(
+    ("row", "needs"),
+    [
+        (a_wheel_row("2.0", "py3-none-win_amd64"), {"tags": ("py3-none-win_amd64",)}),
+        (a_wheel_row("2.0", "7-cp311-cp311-win32.win_amd64", {"os": ["windows"]}), {"os": ["windows"], "tags": ("cp311-cp311-win32.win_amd64",)}),
+        (a_wheel_row("2.0", "py2.py3-none-any", {"python": ">=3.9"}), {"python": ">=3.9"}),
+        (a_wheel_row("2.0", "py3-none-win_amd64", {"tags": ["py3-none-win32"]}), {"tags": ["py3-none-win32"]}),
+        (a_release("2.0"), {}),
+    ],
+)  # fmt: skip
+def test_the_tags_of_a_wheel_are_needs_and_a_release_that_fits_is_taken_before_a_newer_one(
+    row: ReleaseSummary, needs: dict[str, object]
+) -> None:
+    asked: list[object] = []
+
+    def find_unmet(given: Mapping[str, object]) -> tuple[str, ...]:
+        asked.append(given)
+        return ("a Python for Windows",) if "tags" in given else ()
+
+    document = replace(a_document("1.0"), releases=(row, a_release("1.0")))
+    chosen = choose_release(parse_requirement("disk-cleaner"), document, Policy(find_unmet=find_unmet))
+    assert (chosen.version, asked[0]) == ("1.0" if "tags" in needs else "2.0", needs)
+    if "tags" in needs:
+        with pytest.raises(Refused, match=r"disk-cleaner 2\.0 may not be installed here"):
+            choose_release(parse_requirement("disk-cleaner@2.0"), document, Policy(find_unmet=find_unmet))

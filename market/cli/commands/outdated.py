@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 def outdated(market: Market, output: Output, roots: tuple[str, ...]) -> int:
     r"""Ask each pack's own index for a newer release. Nothing is changed; `market list` remembers the answer.
 
+    A release that needs another system or another Python counts as little here as in an upgrade, and is named.
+
     \b
     outdated  there is a newer release
     changed   the index has another tree under the installed version: one of the two isn't the release
@@ -49,7 +51,7 @@ def outdated(market: Market, output: Output, roots: tuple[str, ...]) -> int:
             seen.setdefault(row["index"], {})[row["pack"]] = row["newest"]
     if seen:
         save_newest(market.home, seen)
-    told = [row for row in rows if row["status"] != CURRENT]
+    told = [row for row in rows if row["status"] != CURRENT or row["note"]]
     output.answer({"items": rows, "total": len(rows)}, _lines(rows, told))
     silent = bool(rows) and all(row["status"] == UNKNOWN for row in rows)
     return EXIT_CODES[Unavailable] if silent else OK
