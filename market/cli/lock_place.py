@@ -12,6 +12,7 @@ import click
 from market.disk.atomic import write_atomic
 from market.disk.failures import disk_failures
 from market.errors import Conflict, InvalidInput, NotFound
+from market.installer.composition import compose
 from market.installer.layout import Layout, load_layout
 from market.installer.listing import list_installed
 from market.installer.lock_file import LOCK_NAME, MAX_LOCK_BYTES, Lock, LockedPack, dump_lock, lock_receipt, parse_lock
@@ -19,11 +20,12 @@ from market.installer.receipt import load_pack_receipts
 from market.installer.root import default_roots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from market.cli.market import Market
     from market.cli.output import Output
     from market.installer.root import Root
+    from market.trust.verify import VerifiedPack
 
 PATH_KINDS = frozenset({"folder", "archive"})
 
@@ -112,16 +114,20 @@ def save_lock(output: Output, place: LockPlace, lock: Lock) -> bool:
     return True
 
 
-def check_frozen(place: LockPlace, wanted: Mapping[str, tuple[str, str]]) -> None:
-    """Raise `Conflict` where installing packs, by name as (version, tree digest), would change the lock file."""
-    known = {str(pack.name): (pack.version.text, str(pack.tree_digest)) for pack in place.lock.packs}
-    differing = sorted(name for name, pack in wanted.items() if known.get(name) != pack)
+def check_frozen(place: LockPlace, wanted: Iterable[VerifiedPack]) -> None:
+    """Raise `Conflict` where installing packs would change the lock file."""
+    differing = sorted(str(one.name) for one in wanted if not _is_locked(place.lock, one))
     if differing:
         raise Conflict(
             f"{place.path} is frozen, and doesn't hold {', '.join(differing)} as it would be installed",
             hint="leave --frozen out to change the lock file, or install what it names with --locked",
             details={"names": differing},
         )
+
+
+def _is_locked(lock: Lock, verified: VerifiedPack) -> bool:
+    locked = lock.by_name.get(verified.name)
+    return locked is not None and locked.is_same(verified.version.text, verified.tree_digest, compose(verified))
 
 
 def location_of(pack: LockedPack, place: LockPlace) -> str:

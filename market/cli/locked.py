@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.cli.permit import Permit
     from market.installer.root import Root
     from market.installer.transaction import Arrival
 
@@ -46,9 +49,13 @@ def give_locked_layout(root: Root, named: str | None) -> None:
         give_layout(root, parse_layout(place.lock.layout, str(place.path)))
 
 
+def permit_locked(permit: Permit, named: str | None, *, locked: bool, frozen: bool) -> Permit:
+    """Return what `--locked` and `--frozen` add to a permit: who wrote the file knew its publishers, and it mustn't change."""
+    check = partial(check_unlocked, named) if frozen else None
+    return replace(permit, accept_publisher=permit.accept_publisher or locked, check=check)
+
+
 def check_unlocked(named: str | None, arrivals: Iterable[Arrival]) -> None:
     """Raise `Conflict` where installing these would change the lock file, or it has none of them."""
     place = open_lock(Path(named or LOCK_NAME))
-    check_frozen(
-        place, {str(one.verified.name): (one.verified.version.text, one.verified.tree_digest) for one in arrivals}
-    )
+    check_frozen(place, [one.verified for one in arrivals])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from market.cli.composed import composition_fields, composition_lines
 from market.cli.text import count_text, size_text
 from market.installer.preview import PlanAction
 
@@ -54,6 +55,7 @@ def item_row(planned: PlannedPack, facts: PackFacts, change: Change | None) -> d
         "origin": {"kind": facts.origin.kind, "location": facts.origin.location, "index": facts.origin.index},
         "tree_digest": facts.tree_digest,
         "archive_digest": facts.archive_digest,
+        **composition_fields(facts.composition),
         "skills": [{"name": name, "kind": kind, "class": skill_class} for name, kind, skill_class in facts.skills],
         "files": [{"path": file.path, "size": file.size, "executable": file.executable} for file in facts.record.files],
     }
@@ -74,6 +76,7 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
     return [
         head,
         *changes,
+        *(f"  {line}" for line in composition_lines(facts.composition)),
         *(f"  widens: {one.text}" for one in planned.widens),
         *_lacking(planned),
         *([] if change else taken_lines(planned)),

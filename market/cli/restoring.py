@@ -20,7 +20,7 @@ from market.installer.acquire import acquire_archive, acquire_imported
 from market.installer.archives import open_kept
 from market.installer.dependencies import make_dependency_terms
 from market.installer.receipt import Origin
-from market.installer.restore import check_restored, restore_kept, restore_release
+from market.installer.restore import check_restored, restore_installed, restore_kept, restore_release
 from market.installer.wheels import acquire_wheel
 from market.pack.inspect import Given
 from market.pack.wheel import WHEEL_SUFFIX
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from market.cli.lock_place import LockPlace
     from market.cli.market import Market
     from market.cli.output import Output
+    from market.installer.dependencies import DependencyTerms
     from market.installer.lock_file import LockedPack
     from market.installer.root import Root
     from market.installer.transaction import Arrival
@@ -57,6 +58,7 @@ def restore_all(
 ) -> list[Arrival]:
     """Return the arrivals of some blocks. Archives that the root or the download cache keeps help where a source is away."""
     cache = ArchiveCache(market.home.archives)
+    terms = make_dependency_terms(market.environ, reuse=root)
 
     def open_archive(digest: Digest) -> BinaryIO | None:
         return open_kept(root, digest) or cache.open(digest)
@@ -64,21 +66,23 @@ def restore_all(
     def restore(pack: LockedPack) -> Arrival:
         if pack.origin.index:
             index = open_index(market, market.settings.index_at(pack.origin.index))
-            return restore_release(index, open_archive, pack, output.remark, make_dependency_terms(market.environ))
-        kept = restore_kept(open_archive, pack)
-        return kept or _restore_from_elsewhere(market, stack, place, pack)
+            return restore_release(index, open_archive, pack, output.remark, terms)
+        kept = restore_kept(open_archive, pack) or restore_installed(pack, terms)
+        return kept or _restore_from_elsewhere(market, stack, place, pack, terms)
 
     return [restore(pack) for pack in packs]
 
 
-def _restore_from_elsewhere(market: Market, stack: ExitStack, place: LockPlace, pack: LockedPack) -> Arrival:
+def _restore_from_elsewhere(
+    market: Market, stack: ExitStack, place: LockPlace, pack: LockedPack, terms: DependencyTerms
+) -> Arrival:
     target = location_of(pack, place)
     try:
         if is_git(target):
             return check_restored(fetch_from_git(stack, target, Given(pack.name, pack.version.text)), pack)
         if is_address(target):
-            return check_restored(_fetch(market, stack, target, pack), pack)
-        return check_restored(_open(market, stack, existing_path(target), pack), pack)
+            return check_restored(_fetch(market, stack, target, pack, terms), pack)
+        return check_restored(_open(stack, existing_path(target), pack, terms), pack)
     except (NotFound, InvalidInput) as error:
         raise Conflict(
             f"{pack.name} {pack.version} is in the lock file, but can't be had from {pack.origin.kind} {target}",
@@ -87,20 +91,23 @@ def _restore_from_elsewhere(market: Market, stack: ExitStack, place: LockPlace, 
         ) from None
 
 
-def _fetch(market: Market, stack: ExitStack, target: str, pack: LockedPack) -> Arrival:
+def _fetch(market: Market, stack: ExitStack, target: str, pack: LockedPack, terms: DependencyTerms) -> Arrival:
     # No digest of the file is known, but the lock has that of the tree, which it is held against.
     fetched = fetch_address(market, stack, target, is_held_against_a_lock=True)
     given, origin = Given(pack.name, pack.version.text), Origin(pack.origin.kind, fetched.address)
+    if fetched.file_name.endswith(WHEEL_SUFFIX):
+        name = fetched.file_name
+        return acquire_wheel(fetched.stream, name, origin, terms, given=given, locked=pack.composition)
     return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
 
 
-def _open(market: Market, stack: ExitStack, path: Path, pack: LockedPack) -> Arrival:
+def _open(stack: ExitStack, path: Path, pack: LockedPack, terms: DependencyTerms) -> Arrival:
     given = Given(pack.name, pack.version.text)
     origin = Origin(pack.origin.kind, str(path.absolute()))
     if path.suffix == WHEEL_SUFFIX:
         with disk_failures("read", path):
             stream = stack.enter_context(path.open("rb"))
-        return acquire_wheel(stream, path.name, origin, make_dependency_terms(market.environ), given=given)
+        return acquire_wheel(stream, path.name, origin, terms, given=given, locked=pack.composition)
     if path.is_dir():
         return acquire_archive(stack.enter_context(build_folder(path, given)).stream, given, origin)
     return acquire_imported(stack.enter_context(open_archive(path, given)), origin)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from market.cli.market import Market
+    from market.installer.root import Root
 
 
 def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,8 +33,10 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def make_terms(market: Market, minimum_release_age: str, *, strict_needs: bool, no_deps: bool = False) -> Terms:
-    """Return the terms that flags and settings make."""
-    dependencies = make_dependency_terms(market.environ, fetch=not no_deps)
+def make_terms(
+    market: Market, minimum_release_age: str, *, strict_needs: bool, no_deps: bool = False, reuse: Root | None = None
+) -> Terms:
+    """Return the terms that flags and settings make. `reuse` is the root whose wheel packs keep what was fetched for them."""
+    dependencies = make_dependency_terms(market.environ, fetch=not no_deps, reuse=reuse)
     ages = parse_ages(market.settings.minimum_release_age(minimum_release_age))
     return Terms(ages, Machine(market.environ), strict_needs=strict_needs, dependencies=dependencies)

@@ -96,7 +96,7 @@ class Marketplace:
         def act() -> Arrived:
             if is_wheel(stream):
                 origin = Origin("upload", caller.name)
-                arrival = acquire_wheel(stream, file_name, origin, self._dependencies(), given=given)
+                arrival = acquire_wheel(stream, file_name, origin, self._dependencies(where), given=given)
                 return self._place(arrival, where, Guard(self.plugins, caller))
             with open_canonical(stream, given) as archive:
                 arrival = acquire_imported(archive, Origin("upload", caller.name))
@@ -168,7 +168,7 @@ class Marketplace:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)
         indexes, now = self._indexes(settings), datetime.now(UTC)
         with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
-            ready = prepare(where, indexes, order, self._terms(settings), now)
+            ready = prepare(where, indexes, order, self._terms(settings, where), now)
             return install_packs(locked, ready.arrivals, now)
 
     def _indexes(self, settings: Settings) -> Indexes:
@@ -178,12 +178,12 @@ class Marketplace:
             lambda choice: IndexClient(self.transport, choice.url, choice.token, cache=cache),
         )
 
-    def _terms(self, settings: Settings) -> Terms:
+    def _terms(self, settings: Settings, where: Root) -> Terms:
         ages = parse_ages(settings.minimum_release_age())
-        return Terms(ages, Machine(self.environment), dependencies=self._dependencies())
+        return Terms(ages, Machine(self.environment), dependencies=self._dependencies(where))
 
-    def _dependencies(self) -> DependencyTerms:
-        return make_dependency_terms(self.environment)
+    def _dependencies(self, where: Root) -> DependencyTerms:
+        return make_dependency_terms(self.environment, reuse=where)
 
     def _root(self, root: str) -> Root:
         """Return the named root, which must be one of the host's own, or the first of them."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Untrusted
-from market.installer.dependencies import DependencyTerms
+from market.installer.composition import requires_of
+from market.installer.dependencies import DependencyTerms, check_allowed
+from market.installer.made_wheels import reopen_installed
 from market.installer.powers import find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
@@ -21,7 +23,7 @@ WHEEL = "wheel"
 """What an index's document calls a release that is a wheel."""
 
 if TYPE_CHECKING:
-    from market.client.indexes import Indexes
+    from market.client.indexes import Found, Indexes
     from market.client.wire import PackDocument, ReleaseDocument, ReleaseSummary
     from market.disk.foreign import Canonical
     from market.trust.verify import VerifiedPack
@@ -35,13 +37,16 @@ def acquire_release(
 ) -> Arrival:
     """Download a chosen release from the index that has the pack, and hold it against what the index promised.
 
-    Of a wheel the `dependencies` are fetched too. Raises `Untrusted` where bytes or documents disagree.
+    Of a wheel the `dependencies` are fetched too; one that is installed as it should be is taken from what is kept of it. Raises
+    `Untrusted` where bytes or documents disagree.
     """
+    installed = reopen_release(indexes, name, chosen, dependencies)
+    if installed is not None:
+        return installed
     found = indexes.find(name)
     release = indexes.release(name, chosen.version)
     promise = _promise(found.document, chosen, release)
-    publisher = str(parse_publisher_name(found.document.publisher))
-    origin = Origin("index", found.client.archive_url(release), found.client.url)
+    publisher, origin = _vouch(found, release)
     stream = found.client.download_archive(release)
     if release.archive.kind == WHEEL:
         file = release.archive.filename
@@ -52,6 +57,24 @@ def acquire_release(
     return arrival
 
 
+def reopen_release(
+    indexes: Indexes, name: str, chosen: ReleaseSummary, dependencies: DependencyTerms
+) -> Arrival | None:
+    """Return a chosen wheel from what its root keeps of it, where it is installed as it should be; else None. No download."""
+    if dependencies.reuse is None or chosen.archive.kind != WHEEL:
+        return None
+    found = indexes.find(name)
+    release = indexes.release(name, chosen.version)
+    _promise(found.document, chosen, release)
+    verified = reopen_installed(name, release.tree_digest, dependencies)
+    if verified is None:
+        return None
+    check_allowed(verified.pack, requires_of(verified.source), dependencies)
+    _check_classes(release, verified)
+    publisher, origin = _vouch(found, release)
+    return Arrival(verified, publisher, origin)
+
+
 def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher: str = "") -> Arrival:
     """Verify an archive that came from elsewhere than an index. `stream` must stay open until it is installed."""
     return Arrival(verify_archive(stream, given), publisher, origin)
@@ -60,6 +83,12 @@ def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher
 def acquire_imported(archive: Canonical, origin: Origin) -> Arrival:
     """Verify an archive that may have been imported; the arrival says what was changed."""
     return Arrival(verify_archive(archive.stream, archive.given), "", origin, archive.changes)
+
+
+def _vouch(found: Found, release: ReleaseDocument) -> tuple[str, Origin]:
+    """Return who published a release, and where it comes from."""
+    origin = Origin("index", found.client.archive_url(release), found.client.url)
+    return str(parse_publisher_name(found.document.publisher)), origin
 
 
 def _check_classes(release: ReleaseDocument, verified: VerifiedPack) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from market.disk.lease import lease_directory
 from market.disk.read import read_within
 from market.errors import Conflict, MarketError
-from market.installer.acquire import acquire_release
+from market.installer.acquire import acquire_release, reopen_release
 from market.installer.receipt import load_pack_receipts
 from market.names import Requirement
 from market.pack.pack_manifest import parse_pack_yaml
@@ -70,6 +70,17 @@ def acquire_closure(
     ordered = sorted(picks, key=lambda pick: not pick.is_asked_for)
     arrivals = [_acquire(pick, indexes, handed, dependencies) for pick in ordered]
     return tuple(arrival for arrival in arrivals if arrival is not None)
+
+
+def reopen_closure(
+    picks: Sequence[Pick], indexes: Indexes, given: Sequence[Arrival], dependencies: DependencyTerms
+) -> tuple[Arrival, ...]:
+    """Return what is at hand without a download: what was handed over, and wheels that are installed as they should be."""
+    releases = [(pick.name, pick.candidate.release) for pick in picks]
+    reopened = [
+        reopen_release(indexes, name, release, dependencies) for name, release in releases if release is not None
+    ]
+    return (*given, *(arrival for arrival in reopened if arrival is not None))
 
 
 def find_unmet_after(root: Root, removed: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -1,56 +1,62 @@
-"""What a wheel's Python code depends on: whether it may be fetched here, and fetching it with `uv pip install --target`.
+"""What a wheel's Python code depends on: whether it may be fetched here, which releases that comes to, and fetching exactly these.
 
 Which index is asked is uv's own configuration (or pip's variables). Only built wheels are taken: nothing of a dependency runs here.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from market.disk.failures import disk_failures
-from market.disk.remove import remove_tree
-from market.errors import InvalidInput, Refused, Unavailable
+from market.errors import Conflict, InvalidInput, MarketError, Refused, Untrusted
+from market.installer.composition import dump_dependencies, find_uncovered, parse_dependencies
+from market.installer.uv import UvFailed, run_uv
 from market.installer.uv_reasons import explain_uv
 from market.model import SkillClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from market.installer.composition import Composition, Dependency
+    from market.installer.root import Root
     from market.model import Pack
 
 FORBID_VARIABLE = "MARKET_FORBID_DEPENDENCIES"
-FETCH_SECONDS = 300.0
-MAX_SAID_CHARACTERS = 4000
 ALL_CLASSES = "all"
+SITE = "site"
+"""The folder of a workplace that is filled."""
 
-# uv reads none of pip's variables; somebody who has set only these means the same.
-_AS_UV = {
-    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
-    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
-    "PIP_FIND_LINKS": "UV_FIND_LINKS",
-    "PIP_CERT": "SSL_CERT_FILE",
-}
-_UV_INDEXES = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_CONFIG_FILE")
-# What uv leaves beside the packages: its lock, and programs that start with the path of this interpreter.
-_NOT_PART = (".lock", "bin")
+_ONLY_WHEELS = ("--only-binary", ":all:")
+# Pinned lines and nothing else: where a release came from is no part of what it is.
+_PLAIN = ("--generate-hashes", "--no-header", "--no-annotate")
+# What uv says where a pinned release has other files than those whose hashes are known.
+_OTHER_BYTES = "Hash mismatch"
+# What it says where the pins aren't enough on this Python or system.
+_NOT_FOR_HERE = (
+    "no trusted hash was provided",
+    "no wheels with a matching",
+    "only has wheels",
+    "no wheels are available",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyTerms:
-    """How Python dependencies are treated. Without `fetch` they are left out; a pack of a class in `forbidden_for` may have none."""
+    """How Python dependencies are treated. Without `fetch` they are left out; a pack of a class in `forbidden_for` may have none.
+
+    A pack that stands in the root `reuse` in the very release keeps what was fetched for it; None resolves them anew.
+    """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     fetch: bool = True
     forbidden_for: frozenset[SkillClass] = frozenset()
+    reuse: Root | None = None
 
 
-def make_dependency_terms(environ: Mapping[str, str], *, fetch: bool = True) -> DependencyTerms:
+def make_dependency_terms(
+    environ: Mapping[str, str], *, fetch: bool = True, reuse: Root | None = None
+) -> DependencyTerms:
     """Return the terms of the environment. `MARKET_FORBID_DEPENDENCIES` lists classes, separated by commas, or says `all`."""
     words = [word.strip().lower() for word in environ.get(FORBID_VARIABLE, "").split(",") if word.strip()]
     try:
@@ -59,7 +65,7 @@ def make_dependency_terms(environ: Mapping[str, str], *, fetch: bool = True) -> 
         raise InvalidInput(
             f"{FORBID_VARIABLE} is {environ[FORBID_VARIABLE]!r}", hint="list safe, mutating, dangerous, or write all"
         ) from None
-    return DependencyTerms(environ, fetch, classes)
+    return DependencyTerms(environ, fetch, classes, reuse)
 
 
 def check_allowed(pack: Pack, requires: Sequence[str], terms: DependencyTerms) -> None:
@@ -73,59 +79,58 @@ def check_allowed(pack: Pack, requires: Sequence[str], terms: DependencyTerms) -
         )
 
 
-def fetch_dependencies(name: str, requires: Sequence[str], folder: Path, terms: DependencyTerms) -> None:
-    """Fetch what a pack's code depends on into an existing folder, with all that these depend on in turn.
+def resolve_dependencies(
+    name: str, requires: Sequence[str], work: Path, terms: DependencyTerms
+) -> tuple[Dependency, ...]:
+    """Return the newest releases that a pack's code comes to on this Python, with all that these depend on in turn.
 
-    Raises as `explain_uv`, naming the pack; the folder may hold a part of it then.
+    Raises as `explain_uv`, naming the pack.
     """
-    program = find_uv(terms.environ)
-    command = [program, "pip", "install", "--target", str(folder), "--python", sys.executable, "--only-binary", ":all:"]
-    command += ["--link-mode", "copy", "--no-progress", "--quiet", "--no-python-downloads", "--requirements", "-"]
     try:
-        done = subprocess.run(
-            command,
-            input="\n".join(requires),
-            env=_environment(terms.environ),
-            capture_output=True,
-            text=True,
-            timeout=FETCH_SECONDS,
-            check=False,
+        said = run_uv(("compile", "-", *_PLAIN, *_ONLY_WHEELS), "\n".join(requires), work, terms.environ)
+        return parse_dependencies(said, "uv")
+    except UvFailed as error:
+        raise explain_uv(name, requires, str(error)) from None
+
+
+def fetch_dependencies(
+    name: str, dependencies: Sequence[Dependency], work: Path, terms: DependencyTerms, *, is_whole: bool
+) -> None:
+    """Fetch exactly these releases into the folder `site` of a workplace, each file held against its hashes.
+
+    `is_whole` where they were resolved here just now; else it is checked that they need no others. Raises `Unavailable` where
+    one can't be had, `Untrusted` where it has other bytes, `Conflict` where these aren't enough on this Python or system; the
+    folder may hold a part of it then.
+    """
+    command = ["install", "--target", str(work / SITE), *_ONLY_WHEELS, "--link-mode", "copy", "--no-compile-bytecode"]
+    command += ["--require-hashes", "--requirements", "-", *(["--no-deps"] if is_whole else [])]
+    try:
+        run_uv(command, dump_dependencies(dependencies), work, terms.environ)
+    except UvFailed as error:
+        raise _why_not_fetched(name, dependencies, str(error)) from None
+
+
+def check_covered(name: str, requires: Sequence[str], locked: Composition) -> None:
+    """Raise `Conflict` where what a pack depends on here is in no pin of its lock file: another Python may need more."""
+    if missing := () if locked.left_out else find_uncovered(requires, locked.dependencies):
+        raise _not_for_here(name, f"here it depends on {', '.join(missing)}, which isn't among them")
+
+
+def _why_not_fetched(name: str, dependencies: Sequence[Dependency], why: str) -> MarketError:
+    if _OTHER_BYTES in why:
+        return Untrusted(
+            f"a dependency of {name} has other bytes than were pinned",
+            why=why,
+            hint="one of the package indexes gives another file under the same version: find out which is the true one",
         )
-    except subprocess.TimeoutExpired:
-        raise explain_uv(name, requires, f"it took more than {FETCH_SECONDS:g} s") from None
-    except OSError as error:
-        raise Unavailable("uv can't be started", why=f"{program}: {error.strerror}") from None
-    if done.returncode:
-        raise explain_uv(name, requires, _last_words(done.stderr))
-    with disk_failures("write", folder):
-        for left in _NOT_PART:
-            path = folder / left
-            if path.is_dir():
-                remove_tree(path)
-            else:
-                path.unlink(missing_ok=True)
+    if any(text in why for text in _NOT_FOR_HERE):
+        return _not_for_here(name, why)
+    return explain_uv(name, [f"{one.name}=={one.version}" for one in dependencies], why)
 
 
-def find_uv(environ: Mapping[str, str]) -> str:
-    """Return the path of the program uv: the one beside this Python, else the one on PATH."""
-    beside = Path(sys.executable).with_name("uv")
-    found = str(beside) if beside.is_file() else shutil.which("uv", path=environ.get("PATH", os.defpath))
-    if found is None:
-        raise Unavailable(
-            "uv is missing, which fetches what a wheel pack depends on",
-            hint="pip install 'skill-market[plugins]', or install with --no-deps",
-        )
-    return found
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return uv's environment: this one without Market's own secrets, with pip's settings where uv has none."""
-    kept = {key: value for key, value in environ.items() if not key.startswith("MARKET_")}
-    if not any(kept.get(key) for key in _UV_INDEXES):
-        kept |= {uv: kept[pip] for pip, uv in _AS_UV.items() if kept.get(pip) and not kept.get(uv)}
-    return kept
-
-
-def _last_words(text: str) -> str:
-    words = " ".join(line.strip() for line in text.splitlines() if line.strip())
-    return words[-MAX_SAID_CHARACTERS:] or "uv gives no reason"
+def _not_for_here(name: str, why: str) -> Conflict:
+    return Conflict(
+        f"the pinned dependencies of {name} don't do on this Python and system",
+        why=why,
+        hint=f"resolve them here: `market install {name} --refresh-deps`, with --lock to pin what that comes to",
+    )

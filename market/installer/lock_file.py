@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from market.errors import InvalidInput, MarketError
+from market.installer.composition import Composition, dump_dependency, parse_dependencies
 from market.installer.receipt import Origin
 from market.names import Digest, PackName, Version, parse_digest, parse_pack_name, parse_publisher_name, parse_version
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 LOCK_NAME = "market.lock"
 LOCK_SCHEMA = 1
-MAX_LOCK_BYTES = 4 << 20
+MAX_LOCK_BYTES = 16 << 20
 HEAD = (
     "# Written by Market: `market sync` makes a root equal this file, `market install --locked` installs what it names.\n"
     "# Keep it with the project. After a merge, let `market sync` check it; don't edit digests by hand.\n"
@@ -33,6 +34,7 @@ class LockedPack:
     """One pack of a lock file. `publisher` is empty where no index vouched for one.
 
     An origin of kind index is asked for again by name and version; the location of another kind may be relative to the file.
+    `composition` is that of a wheel pack: `archive_digest` and `tree_digest` are then of what was made of it on one machine.
     """
 
     name: PackName
@@ -41,6 +43,15 @@ class LockedPack:
     origin: Origin
     archive_digest: Digest
     tree_digest: Digest
+    composition: Composition | None = None
+
+    def is_same(self, version: str, tree_digest: str, composition: Composition | None) -> bool:
+        """Answer whether a pack is this one: the same tree, or of a wheel the same release with the same pinned dependencies.
+
+        Another Python or system takes other files of these; each was held against its hashes.
+        """
+        is_made_alike = self.composition is not None and composition == self.composition
+        return version == self.version.text and (tree_digest == self.tree_digest or is_made_alike)
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ def lock_receipt(receipt: Receipt) -> LockedPack:
         origin,
         receipt.archive_digest,
         receipt.release_digest,
+        receipt.composition,
     )
 
 
@@ -117,14 +129,25 @@ def _fields_of(pack: LockedPack) -> dict[str, object]:
         "location": pack.origin.location,
         "archive": pack.archive_digest,
         "tree": pack.tree_digest,
+        **_composition_fields(pack.composition),
     }
 
 
+def _composition_fields(composition: Composition | None) -> dict[str, object]:
+    if composition is None:
+        return {}
+    rows = [dump_dependency(one) for one in composition.dependencies]
+    return {"release": composition.release, "dependencies": rows, "left_out": list(composition.left_out)}
+
+
 def _dump_fields(fields: Mapping[str, object]) -> str:
-    return "".join(f"{name} = {_dump_value(value)}\n" for name, value in fields.items() if value != "")
+    return "".join(f"{name} = {_dump_value(value)}\n" for name, value in fields.items() if value not in ("", []))
 
 
 def _dump_value(value: object) -> str:
+    if isinstance(value, list):
+        # A line for each: two branches that change different dependencies merge.
+        return "\n".join(("[", *(f"  {_dump_value(one)}," for one in value), "]"))
     # JSON's strings are TOML's basic strings, but for DEL, which TOML wants escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
@@ -155,9 +178,21 @@ def _parse_fields(
             Origin(kind, str(row.get("location", "")), str(row.get("index", ""))),
             parse_digest(archive),
             parse_digest(tree),
+            _parse_composition(row, f"{where}, the block of {name!r}"),
         )
     except MarketError as error:
         raise _unreadable(where, f"the block of {name!r}: {error.message}", error.hint or "restore it") from None
+
+
+def _parse_composition(row: dict[str, Any], where: str) -> Composition | None:
+    """Read what a wheel pack is composed of; a lock file of an earlier Market, and any other pack, doesn't say it."""
+    if "release" not in row:
+        return None
+    pins, left_out = row.get("dependencies", []), row.get("left_out", [])
+    if not all(isinstance(one, str) for rows in (pins, left_out) for one in rows):
+        raise InvalidInput(f"dependencies and left_out in {where} are not lists of text")
+    text = "\n".join(pins)
+    return Composition(parse_digest(row["release"]), parse_dependencies(text, where), tuple(left_out))
 
 
 def _parse_root(root: object, where: str) -> str:

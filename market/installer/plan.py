@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from market.disk.failures import disk_failures
 from market.errors import Conflict, NotFound
 from market.installer.archives import list_earlier
+from market.installer.composition import compose
 from market.installer.pins import load_pins
 from market.installer.receipt import Origin, Receipt
 from market.installer.tree_state import TreeState, UnitReading, read_unit
 from market.names import parse_pack_name
-from market.pack.wheel_tree import own_digest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -96,6 +96,7 @@ def plan_install(
         verified.tree_digest,
         verified.record,
         now,
+        composition=compose(verified),
     )
     return plan_tree(root, new, verified.source, verified.archive, verified.pack, allowed)
 
@@ -174,7 +175,7 @@ def _check_pin(root: Root, new: Receipt) -> None:
 def _check_same_tree(old: Receipt, new: Receipt) -> None:
     # A folder is work in progress: its author installs it again and again before raising the version.
     is_draft = old.origin.kind == new.origin.kind == "folder"
-    is_same = old.release_digest == new.release_digest or own_digest(old.record) == own_digest(new.record)
+    is_same = old.release_digest == new.release_digest or old.published_digest == new.published_digest
     if old.version == new.version and not is_same and not is_draft:
         raise Conflict(
             f"{new.name} {new.version} is installed with another tree than this one",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from market.installer.closure import acquire_closure, find_closure
+from market.installer.closure import acquire_closure, find_closure, reopen_closure
 from market.installer.dependencies import DependencyTerms
 from market.installer.machine import Machine
 from market.installer.needs import check_needs
@@ -41,7 +41,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What an order comes to. `arrivals` are verified and may be installed; for a dry run they are only what was handed over."""
+    """What an order comes to. `arrivals` are verified and may be installed; for a dry run they are only what was at hand."""
 
     picks: tuple[Pick, ...]
     arrivals: tuple[Arrival, ...]
@@ -53,7 +53,8 @@ def prepare(
 ) -> Prepared:
     """Resolve an order, fetch it unless it is a dry run, and refuse what could never work here. Nothing is written into the root."""
     picks = find_closure(root, indexes, order, make_policy(indexes, terms, now))
-    arrivals = order.given if dry_run else acquire_closure(picks, indexes, order.given, terms.dependencies)
+    acquire = reopen_closure if dry_run else acquire_closure
+    arrivals = acquire(picks, indexes, order.given, terms.dependencies)
     plan = preview(root, picks, indexes, arrivals, terms.machine)
     check_needs(plan, strict=terms.strict_needs)
     return Prepared(picks, arrivals, plan)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError, NotFound
+from market.installer.composition import compose
 from market.installer.layout import Layout, load_layout
 from market.installer.machine import load_needs
 from market.installer.powers import Power, Widening, find_widening, powers_of, powers_of_summaries
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
     from market.client.indexes import Indexes
     from market.client.wire import ReleaseSummary
+    from market.installer.composition import Composition
     from market.installer.machine import Lack, Machine
+    from market.installer.receipt import Receipt
     from market.installer.root import Root
     from market.installer.transaction import Arrival
     from market.model import Needs
@@ -56,7 +59,10 @@ class SkillLack:
 
 @dataclass(frozen=True, slots=True)
 class PackFacts:
-    """What is known of a pack before it is installed. `download_size` is 0 where nothing is downloaded."""
+    """What is known of a pack before it is installed. `download_size` is 0 where nothing is downloaded.
+
+    `composition` is that of a wheel that arrived.
+    """
 
     name: str
     version: str
@@ -69,6 +75,7 @@ class PackFacts:
     powers: tuple[Power, ...]
     needs: tuple[tuple[str, tuple[Needs, Needs]], ...]
     download_size: int = 0
+    composition: Composition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,7 @@ class _Old:
     tree_digest: str
     is_intact: bool
     powers: tuple[Power, ...] | None
+    lacks_dependencies: bool = False
 
 
 def _read_old(root: Root, name: str) -> _Old | None:
@@ -138,7 +146,7 @@ def _read_old(root: Root, name: str) -> _Old | None:
     """
     if load_layout(root) is Layout.SKILLS:
         receipt = load_pack_receipts(root).get(name)
-        return _Old(receipt.version, receipt.release_digest, True, None) if receipt else None
+        return _Old(receipt.version, receipt.release_digest, True, None, _lacks(receipt)) if receipt else None
     try:
         with read_unit(root, name) as reading:
             receipt, folder = reading.receipt, reading.folder
@@ -147,9 +155,15 @@ def _read_old(root: Root, name: str) -> _Old | None:
             given = Given(name=receipt.name, version=receipt.version.text)
             pack = inspect_pack(folder.source, given).pack if folder else None
             powers = powers_of(pack.skills) if pack else ()
-            return _Old(receipt.version, receipt.tree_digest, reading.state is TreeState.INTACT, powers)
+            return _Old(
+                receipt.version, receipt.tree_digest, reading.state is TreeState.INTACT, powers, _lacks(receipt)
+            )
     except NotFound:
         return None
+
+
+def _lacks(receipt: Receipt) -> bool:
+    return receipt.composition is not None and bool(receipt.composition.left_out)
 
 
 def _choose_action(old: _Old | None, version: Version, facts: PackFacts) -> PlanAction:
@@ -158,6 +172,9 @@ def _choose_action(old: _Old | None, version: Version, facts: PackFacts) -> Plan
     if old.version != version:
         return PlanAction.UPGRADE if old.version < version else PlanAction.DOWNGRADE
     is_same = old.is_intact and old.tree_digest == facts.tree_digest
+    if old.lacks_dependencies and facts.composition is None:
+        # A dry run: where nothing more is wanted, the installed pack itself would have been the arrival.
+        return PlanAction.REINSTALL
     return PlanAction.KEEP if is_same else PlanAction.REINSTALL
 
 
@@ -175,6 +192,7 @@ def _facts_of_arrival(arrival: Arrival, release: ReleaseSummary | None) -> PackF
         powers_of(verified.pack.skills),
         tuple((skill.name, (verified.pack.needs, skill.needs)) for skill in verified.pack.skills),
         release.archive.size if release else 0,
+        compose(verified),
     )
 
 

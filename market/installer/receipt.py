@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from market.disk.failures import disk_failures
 from market.errors import MarketError, Untrusted
+from market.installer.composition import Composition, dump_composition, load_composition
 from market.names import Digest, PackName, Version, parse_digest, parse_pack_name, parse_version
 from market.pack.record import Record, dump_record, parse_record
+from market.pack.wheel_tree import own_digest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +64,7 @@ class Receipt:
 
     `installed_at` is UTC; the digest of the archive is always the pack's. `transaction` is the one that put it there, `earlier`
     what stood there before, the last one first. After `accepted` edits, record and tree digest are those of the edited tree.
+    `composition` is the release's own, of a wheel pack; None for any other, and where an earlier Market pinned no dependencies.
     """
 
     name: PackName
@@ -76,11 +79,17 @@ class Receipt:
     transaction: str = ""
     earlier: tuple[Earlier, ...] = ()
     accepted: Accepted | None = None
+    composition: Composition | None = None
 
     @property
     def release_digest(self) -> Digest:
         """The tree digest of the release, whatever was changed and accepted since."""
         return self.accepted.release_digest if self.accepted else self.pack_tree_digest
+
+    @property
+    def published_digest(self) -> Digest:
+        """The tree digest under which an index knows the release: of a wheel without what was fetched for it."""
+        return self.composition.release if self.composition else own_digest(self.record)
 
     @property
     def pack_name(self) -> PackName:
@@ -119,6 +128,7 @@ def dump_receipt(receipt: Receipt) -> dict[str, Any]:
         "earlier": [_dump_earlier(row) for row in receipt.earlier],
         **({"accepted": _dump_accepted(receipt.accepted)} if receipt.accepted else {}),
         **({"part_of": {"name": part_of.name, "tree_digest": part_of.tree_digest}} if part_of else {}),
+        **dump_composition(receipt.composition),
         "record": dump_record(receipt.record),
     }
 
@@ -211,6 +221,7 @@ def _parse_fields(
             str(values.get("transaction", "")),
             tuple(_parse_earlier(row) for row in values.get("earlier", ())),
             _parse_accepted(values.get("accepted")),
+            load_composition(values),
         )
     except (MarketError, KeyError, TypeError, ValueError) as error:
         raise _unreadable(where, str(error)) from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from market.errors import Conflict
-from market.pack.wheel_tree import own_digest
 from market.resolve.choose import try_version
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def is_same_release(receipt: Receipt, release: ReleaseSummary) -> bool:
 
     A wheel's release knows nothing of what is fetched for it where it is installed.
     """
-    return release.tree_digest in (receipt.release_digest, own_digest(receipt.record))
+    return release.tree_digest in (receipt.release_digest, receipt.published_digest)
 
 
 def check_release(receipt: Receipt, document: PackDocument) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Conflict, NotFound, Unavailable
 from market.installer.acquire import WHEEL
+from market.installer.composition import compose
+from market.installer.made_wheels import reopen_installed, works_here
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
 from market.installer.wheels import acquire_wheel
@@ -44,7 +46,7 @@ def restore_release(
     except NotFound as error:
         raise _gone(locked, index.url, error.message) from None
     except Unavailable as error:
-        kept = restore_kept(open_archive, locked)
+        kept = restore_kept(open_archive, locked) or restore_installed(locked, dependencies)
         if kept is None:
             raise
         say(f"{locked.name} {locked.version} is taken from the archives kept here: {error.message}")
@@ -57,18 +59,32 @@ def restore_release(
 
 
 def restore_kept(open_archive: Callable[[Digest], BinaryIO | None], locked: LockedPack) -> Arrival | None:
-    """Return the locked pack from an archive that is kept here, or None where none is."""
+    """Return the locked pack from an archive that is kept here; None where none is, or it was made for another Python or system."""
     kept = open_archive(locked.archive_digest)
     if kept is None:
         return None
-    return Arrival(verify_archive(kept, Given(), _promise(locked)), locked.publisher, locked.origin)
+    verified = verify_archive(kept, Given(), _promise(locked))
+    return Arrival(verified, locked.publisher, locked.origin) if works_here(verified) else None
+
+
+def restore_installed(locked: LockedPack, dependencies: DependencyTerms) -> Arrival | None:
+    """Return a locked wheel from what was made of it on this machine, where it is installed; else None."""
+    if locked.composition is None:
+        return None
+    verified = reopen_installed(locked.name, locked.composition.release, dependencies, locked.composition)
+    return Arrival(verified, locked.publisher, locked.origin) if verified else None
 
 
 def check_restored(arrival: Arrival, locked: LockedPack) -> Arrival:
     """Return an arrival that is the locked pack; raises `Conflict` with both digests where it isn't."""
-    found = (arrival.verified.name, arrival.verified.tree_digest)
-    if found != (locked.name, locked.tree_digest):
-        raise _different(locked, arrival.origin.location, "tree", locked.tree_digest, arrival.verified.tree_digest)
+    verified, where = arrival.verified, arrival.origin.index or arrival.origin.location
+    composition = compose(verified)
+    if verified.name != locked.name or not locked.is_same(verified.version.text, verified.tree_digest, composition):
+        if locked.composition and composition:
+            wanted, found = locked.composition.release, composition.release
+            raise _different(locked, where, "tree", wanted, found)
+        what = "tree, with what it depends on," if composition else "tree"
+        raise _different(locked, where, what, locked.tree_digest, verified.tree_digest)
     return Arrival(arrival.verified, locked.publisher, arrival.origin, arrival.changes)
 
 
@@ -79,23 +95,26 @@ def _restore_wheel(
     locked: LockedPack,
     dependencies: DependencyTerms,
 ) -> Arrival:
-    """Return a locked wheel: the archive that was made of it, where that is kept here, else one made anew, of the same tree.
+    """Return a locked wheel: the archive that was made of it, where that is kept here and works here, else one made anew.
 
-    The locked tree has what the wheel depends on too: a newer release of a dependency is another tree.
+    Its dependencies are then the pinned ones, whatever newer releases there are. A lock file of an earlier Market pins none, so
+    the newest are taken, and the tree must be the same.
     """
     _check_given(release, locked, index.url)
-    if (kept := restore_kept(open_archive, locked)) is not None:
+    if locked.composition is not None and release.tree_digest != locked.composition.release:
+        raise _different(locked, index.url, "tree", locked.composition.release, release.tree_digest)
+    kept = restore_kept(open_archive, locked) or restore_installed(locked, dependencies)
+    if kept is not None:
         return kept
     origin = Origin(locked.origin.kind, release.archive.url, index.url)
     promise = Promise(
         locked.name, locked.version, parse_digest(release.archive.digest), parse_digest(release.tree_digest)
     )
     stream, name = index.download_archive(release), release.archive.filename
-    arrival = acquire_wheel(stream, name, origin, dependencies, publisher=locked.publisher, promise=promise)
-    if arrival.verified.tree_digest != locked.tree_digest:
-        what = "tree, with what it depends on,"
-        raise _different(locked, index.url, what, locked.tree_digest, arrival.verified.tree_digest)
-    return arrival
+    arrival = acquire_wheel(
+        stream, name, origin, dependencies, publisher=locked.publisher, promise=promise, locked=locked.composition
+    )
+    return check_restored(arrival, locked)
 
 
 def _promise(locked: LockedPack) -> Promise:

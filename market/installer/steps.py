@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from market.errors import NotFound
+from market.installer.composition import compose
 from market.installer.layout import Layout, load_layout
 from market.installer.plan import Action, Change, plan_install, plan_tree, plan_uninstall
 from market.installer.receipt import PartOf, Receipt, load_receipts
@@ -32,7 +33,7 @@ def install_steps(
     """Return the steps that install a pack: one, or in the layout `skills` one a skill, and one for each skill that it no longer has."""
     if load_layout(root) is Layout.PACKS:
         return [plan_install(root, verified, publisher, origin, now, allowed)]
-    trees = split_pack(verified)
+    trees, composition = split_pack(verified), compose(verified)
 
     def plan(tree: SkillTree) -> Step:
         new = Receipt(
@@ -45,6 +46,7 @@ def install_steps(
             tree.record,
             now,
             PartOf(verified.name, verified.tree_digest),
+            composition=composition,
         )
         # The archive is kept once, with the first of them.
         archive = verified.archive if tree is trees[0] else None

@@ -30,7 +30,7 @@ class Difference:
 
 
 def compare_root(lock: Lock, installed: Sequence[Installed]) -> Difference:
-    """Hold what is installed against a lock, by tree digest: the same version with another tree is another pack."""
+    """Hold what is installed against a lock, by digests: the same version with another tree is another pack."""
     good: dict[str, bool] = {}
     for one in installed:
         receipt = one.receipt
@@ -40,8 +40,7 @@ def compare_root(lock: Lock, installed: Sequence[Installed]) -> Difference:
             receipt is not None
             and locked is not None
             and one.state is TreeState.INTACT
-            and receipt.pack_tree_digest == locked.tree_digest
-            and receipt.version.text == locked.version.text
+            and locked.is_same(receipt.version.text, receipt.pack_tree_digest, receipt.composition)
             and receipt.publisher == locked.publisher
         )
         good[name] = good.get(name, True) and is_same

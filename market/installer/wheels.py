@@ -12,20 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from market.disk.failures import disk_failures
-from market.disk.remove import remove_tree
 from market.disk.walk import open_tree
 from market.errors import InvalidInput, Untrusted
-from market.installer.dependencies import check_allowed, fetch_dependencies
+from market.installer.composition import requires_of
+from market.installer.dependencies import SITE, check_allowed, check_covered, fetch_dependencies, resolve_dependencies
+from market.installer.made_wheels import find_foreign_tags, reopen_installed
+from market.installer.site_folder import settle_site
 from market.installer.transaction import Arrival
+from market.installer.uv import open_workplace
 from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
-from market.pack.wheel_metadata import parse_requires, parse_wheel_file
 from market.pack.wheel_tree import SITE_FOLDER, find_dist_info
 from market.trust.verify import verify_archive, verify_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from market.installer.composition import Composition
     from market.installer.dependencies import DependencyTerms
     from market.installer.receipt import Origin
     from market.pack.source import Source, SourceFile
@@ -41,48 +44,53 @@ def acquire_wheel(
     given: Given = Given(),  # noqa: B008
     publisher: str = "",
     promise: Promise | None = None,
+    locked: Composition | None = None,
 ) -> Arrival:
     """Verify a wheel and return it, with its dependencies, as an arrival. Nothing is written into a root, and no code is run.
 
-    Raises as `verify_wheel`; `InvalidInput` where it is made for another Python or system, `Refused` where the terms forbid its
-    dependencies, and as `explain_uv` where they can't be had.
+    The dependencies are those of the installed pack where it is this release (see `DependencyTerms.reuse`), those of a lock file
+    with `locked`, else the newest. Raises as `verify_wheel`; `InvalidInput` where it is made for another Python or system, `Refused`
+    where the terms forbid its dependencies, `Conflict` where the locked ones don't do here, and as `explain_uv` where they can't be had.
     """
     wheel = verify_wheel(stream, file_name, promise)
     _check_given(wheel, given)
     check_runs_here(wheel)
-    requires = requires_of(wheel.source)
-    check_allowed(wheel.pack, requires, terms)
-    site = Path(tempfile.mkdtemp(prefix="market-site-"))
-    try:
-        if requires and terms.fetch:
-            fetch_dependencies(wheel.name, requires, site, terms)
-        archive = _write_together(wheel, site)
-    finally:
-        remove_tree(site)
+    check_allowed(wheel.pack, requires_of(wheel.source), terms)
+    if (installed := reopen_installed(wheel.name, wheel.tree_digest, terms, locked)) is not None:
+        return Arrival(installed, publisher, origin)
+    with open_workplace() as work:
+        (work / SITE).mkdir()
+        _fill_site(wheel, work, terms, locked)
+        archive = _write_together(wheel, work / SITE)
     return Arrival(verify_archive(archive, Given(name=wheel.name, version=wheel.version.text)), publisher, origin)
-
-
-def requires_of(source: Source) -> tuple[str, ...]:
-    """Return what a wheel's tree says it depends on, without what only its extras want."""
-    file = f"{find_dist_info([one.path for one in source.files()])}/METADATA"
-    return tuple(row for row in parse_requires(source.read(file)) if "extra ==" not in row)
 
 
 def check_runs_here(wheel: VerifiedPack) -> None:
     """Raise `InvalidInput` where none of a wheel's tags fits this Python and system."""
-    # Only wheels need it, and it takes 10 ms to load.
-    from packaging.tags import parse_tag, sys_tags
+    from packaging.tags import sys_tags
 
-    paths = [file.path for file in wheel.source.files()]
-    file = f"{find_dist_info(paths)}/WHEEL"
-    tags = parse_wheel_file(wheel.source.read(file), file)[0].tags
-    fitting = frozenset(sys_tags())
-    if not any(fitting & parse_tag(tag) for tag in tags):
+    file = f"{find_dist_info([file.path for file in wheel.source.files()])}/WHEEL"
+    if tags := find_foreign_tags(wheel.source, file):
         raise InvalidInput(
             f"{wheel.name} {wheel.version} is made for another Python or system: {', '.join(tags)}",
             why=f"this one is {next(iter(sys_tags()))}",
             hint="take a wheel with the tag py3-none-any, or the one for this system",
         )
+
+
+def _fill_site(wheel: VerifiedPack, work: Path, terms: DependencyTerms, locked: Composition | None) -> None:
+    """Put what a wheel depends on into the folder `site`, pinned; nothing where it depends on nothing here, or is to be left alone."""
+    requires = requires_of(wheel.source)
+    if locked is not None:
+        check_covered(wheel.name, requires, locked)
+        dependencies = locked.dependencies
+    elif requires and terms.fetch:
+        dependencies = resolve_dependencies(wheel.name, requires, work, terms)
+    else:
+        dependencies = ()
+    if dependencies:
+        fetch_dependencies(wheel.name, dependencies, work, terms, is_whole=locked is None)
+        settle_site(work / SITE, dependencies)
 
 
 class JoinedSource:

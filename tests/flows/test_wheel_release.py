@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,8 +50,18 @@ def test_a_wheel_pack_from_publish_to_uninstall(world: World) -> None:
             world.run("rollback", "demo-pack")
             assert world.run("run", "echo_py").json == ["1.0.0", 7]
             assert world.run("verify", "demo-pack", "--json").json
+            for words, action in (((), "keep"), (("--no-deps",), "keep"), (("--refresh-deps",), "reinstall")):
+                assert planned(world, "demo-pack@1.0.0", *words) == [f"would {action}"]
+            world.run("install", "demo-pack@1.0.0", "--no-deps", "--refresh-deps")
+            for words, action in (((), "reinstall"), (("--no-deps",), "keep")):
+                assert planned(world, "demo-pack@1.0.0", *words) == [f"would {action}"]
             world.run("uninstall", "demo-pack")
             world.run("run", "echo_py", expect=3)
+
+
+def planned(world: World, *words: str) -> list[str]:
+    ran = world.run("install", *words, "--dry-run", "--json", environment={"UV_OFFLINE": "1"})
+    return [str(one["action"]) for one in ran.json["items"]]
 
 
 def test_a_dependency_that_is_nowhere_leaves_nothing_behind(world: World) -> None:
@@ -83,14 +94,56 @@ def test_a_lock_file_pins_a_wheel_with_what_it_depends_on(world: World) -> None:
         other = world.home / "other-root"
         first = world.run("install", "--locked", "--root", other, "--json", environment=uv, cwd=project).json
         assert [(one["name"], one["action"]) for one in first["items"]] == [("demo-pack", "installed")]
-        # A newer dependency makes another tree, and that isn't what was locked; where the archive is kept, it does.
-        write_wheel(
-            house, a_wheel({"helper/__init__.py": "X = 8\n"}, name="helper", version="2.0.0"), "helper", "2.0.0"
-        )
+        newer = a_wheel({"helper/__init__.py": "X = 8\n"}, name="helper", version="2.0.0")
+        write_wheel(house, newer, "helper", "2.0.0")
+        # What is installed stays as it is, also without a network, and where the lock file mustn't change.
+        again = world.run("install", "demo-pack", "--frozen", "--json", environment={"UV_OFFLINE": "1"}, cwd=project)
+        assert [(one["action"], one["dependencies"]) for one in again.json["items"]] == [
+            ("unchanged", [{"name": "helper", "version": "1.0.0"}])
+        ]
         third = world.home / "third-root"
-        ran = world.run("install", "--locked", "--root", third, "--json", expect=4, environment=uv, cwd=project)
-        assert "demo-pack 1.0.0" in ran.json["error"]["message"]
+        locked = (project / "market.lock").read_bytes()
+        for command in (("install", "--locked"), ("sync",)):
+            world.run(*command, "--root", third, environment=uv, cwd=project)
+            assert (third / "demo-pack" / ".site" / "helper" / "__init__.py").read_text() == "X = 7\n"
+        world.run("install", "demo-pack", "--refresh-deps", "--frozen", expect=4, environment=uv, cwd=project)
+        refreshed = world.run("install", "demo-pack", "--refresh-deps", "--json", environment=uv, cwd=project).json
+        assert [(one["action"], one["dependencies"]) for one in refreshed["items"]] == [
+            ("reinstalled", [{"name": "helper", "version": "2.0.0"}])
+        ]
+        assert (project / "market.lock").read_bytes() != locked
+        world.run("rollback", "demo-pack")
+        assert world.run("run", "echo_py").json == ["1.0.0", 7]
+        (project / "market.lock").write_bytes(locked)
+        assert world.run("sync", "--json", environment={"UV_OFFLINE": "1"}, cwd=project).json["same"] == ["demo-pack"]
+        # A file of the same name and version with other bytes isn't what was locked.
+        write_wheel(house, a_wheel({"helper/__init__.py": "X = 666\n"}, name="helper"), "helper")
+        fourth = world.home / "fourth-root"
+        ran = world.run("sync", "--root", fourth, "--json", expect=5, environment=uv, cwd=project)
+        assert "helper" in ran.json["error"]["why"]
         world.run("uninstall", "demo-pack")
+
+
+def test_a_lock_file_is_restored_without_its_archive_and_another_tree_of_the_same_parts_counts_as_the_same(
+    world: World,
+) -> None:
+    house = world.home / "house"
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 7\n"}, name="helper"), "helper")
+    uv = {"UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(house)}
+    wheel = write_wheel(world.home / "dist", a_code_wheel(CODE, requires=("helper",)))
+    lock = world.home / "market.lock"
+    world.run("install", wheel, "--lock", environment=uv)
+    # As another machine would have written it: with platform wheels the tree, and the archive, may be others.
+    text = lock.read_text()
+    for field in ("tree", "archive"):
+        text = re.sub(rf'(?m)^{field} = ".*"$', f'{field} = "sha256:{"0" * 64}"', text)
+    lock.write_text(text)
+    assert world.run("sync", "--json", environment={"UV_OFFLINE": "1"}).json["same"] == ["demo-pack"]
+    world.run("install", "--locked", environment={"UV_OFFLINE": "1"})
+    world.run("sync", "--root", "other", environment=uv)
+    assert (world.home / "other" / "demo-pack" / ".site" / "helper" / "__init__.py").is_file()
+    lock.write_text(re.sub("(?m)^release = .*$", f'release = "sha256:{"1" * 64}"', text))
+    world.run("sync", "--root", "third", expect=4, environment=uv)
 
 
 def test_a_bundle_has_a_wheel_with_what_it_depends_on_and_needs_no_network(world: World) -> None:

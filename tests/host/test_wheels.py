@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from market.installer.dependencies import find_uv
+from market.installer.uv import find_uv
 from tests.factories import a_skill_md
 from tests.host.hosts import HostUnderTest, start_host
 from tests.run.python_packs import descendants, wait_until

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from market.errors import InvalidInput
+from market.installer.composition import Composition, Dependency
 from market.installer.lock_file import Lock, LockedPack, dump_lock, parse_lock
 from market.installer.receipt import Origin
 from market.names import Digest, PackName, parse_version
@@ -45,6 +46,43 @@ def test_what_is_written_is_read_back(rows: dict[str, tuple[str, str, str]], roo
     lock = Lock(packs, root)
     assert parse_lock(dump_lock(lock), "x") == lock
     assert dump_lock(parse_lock(dump_lock(lock), "x")) == dump_lock(lock)
+
+
+def a_composition(**changes: object) -> Composition:
+    pins = (Dependency("deep-one", "1.0", (DIGEST,)), Dependency("six", "2.0", (DIGEST, "sha256:" + "b" * 64)))
+    return replace(Composition(DIGEST, pins), **changes)  # type: ignore[arg-type]
+
+
+def test_a_wheel_pack_has_a_line_for_each_dependency() -> None:
+    for composition in (a_composition(), a_composition(dependencies=(), left_out=("six>=1",)), Composition(DIGEST)):
+        lock = Lock((a_locked(composition=composition),))
+        assert parse_lock(dump_lock(lock), "x") == lock
+    lines = dump_lock(Lock((a_locked(composition=a_composition()),))).splitlines()
+    assert lines[-4:] == [
+        "dependencies = [",
+        f'  "deep-one==1.0 --hash={DIGEST}",',
+        f'  "six==2.0 --hash={DIGEST} --hash=sha256:{"b" * 64}",',
+        "]",
+    ]
+    assert "release" not in dump_lock(Lock((a_locked(),)))
+
+
+@pytest.mark.parametrize("field", ['dependencies = ["six>=1"]', "dependencies = [1]", "left_out = [1]", 'dependencies = ["six==1.0 --hash=x"]'])
+def test_pins_that_can_t_be_believed_are_refused_with_their_block(field: str) -> None:
+    text = dump_lock(Lock((a_locked(composition=Composition(DIGEST)),)))
+    with pytest.raises(InvalidInput, match="x can't be read") as caught:
+        parse_lock(text + field + "\n", "x")
+    assert "one" in caught.value.why
+
+
+def test_a_pack_is_the_locked_one_by_its_tree_or_by_what_it_is_composed_of() -> None:
+    other, pins = "sha256:" + "c" * 64, a_composition()
+    assert a_locked().is_same("1.0.0", DIGEST, None)
+    assert not a_locked().is_same("1.0.1", DIGEST, None)
+    assert not a_locked().is_same("1.0.0", other, None)
+    assert a_locked(composition=pins).is_same("1.0.0", other, pins)
+    assert not a_locked(composition=pins).is_same("1.0.0", other, a_composition(dependencies=pins.dependencies[:1]))
+    assert not a_locked(composition=pins).is_same("1.0.1", other, pins)
 
 
 def test_order_and_form_are_stable() -> None:

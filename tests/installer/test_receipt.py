@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from market.errors import Untrusted
-from market.installer.receipt import Origin, Receipt, decode_receipt, encode_receipt, load_receipt, load_receipts
+from market.installer.composition import Composition, Dependency
+from market.installer.receipt import (
+    Origin,
+    Receipt,
+    decode_receipt,
+    encode_receipt,
+    load_receipt,
+    load_receipts,
+    parse_receipt,
+)
+from market.names import Digest
 from tests.installer.builders import NOW, an_arrival, install
 
 if TYPE_CHECKING:
@@ -35,6 +45,19 @@ def test_a_receipt_survives_its_file() -> None:
     assert decode_receipt(encode_receipt(receipt), "x") == receipt
     assert json.loads(encode_receipt(receipt))["schema"] == 1
     assert encode_receipt(receipt) == encode_receipt(a_receipt())
+
+
+def test_what_a_wheel_is_composed_of_survives_too_and_an_older_receipt_has_none() -> None:
+    pins = (Dependency("six", "1.0", ("sha256:" + "a" * 64,)),)
+    receipt = replace(a_receipt(), composition=Composition(Digest("sha256:" + "b" * 64), pins, ("numpy",)))
+    values = json.loads(encode_receipt(receipt))
+    assert values["dependencies"] == [{"name": "six", "version": "1.0", "hashes": ["sha256:" + "a" * 64]}]
+    assert (values["release"], values["left_out"]) == (receipt.published_digest, ["numpy"])
+    assert decode_receipt(encode_receipt(receipt), "x") == receipt
+    for field in ("release", "dependencies", "left_out"):
+        del values[field]
+    assert parse_receipt(values, "x") == a_receipt()
+    assert a_receipt().published_digest == a_receipt().tree_digest
 
 
 def test_the_time_is_kept_in_utc() -> None:

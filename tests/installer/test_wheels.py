@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
+import subprocess
+import sysconfig
+import venv
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import market
 from market.errors import Conflict, InvalidInput, MarketError, Refused, Unavailable, Untrusted
+from market.installer.composition import DEPENDENCIES_FILE, compose
 from market.installer.dependencies import DependencyTerms, make_dependency_terms
+from market.installer.made_wheels import works_here
 from market.installer.plan import Action
-from market.installer.receipt import Origin
+from market.installer.receipt import Origin, load_receipt
 from market.installer.root import open_root
 from market.installer.skill_tree import split_pack
+from market.installer.uv import find_uv
 from market.installer.wheels import acquire_wheel
 from market.model import SkillClass
+from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
+from market.pack.source import MemorySource
 from market.pack.wheel_tree import own_digest
-from market.trust.verify import verify_wheel
+from market.trust.verify import verify_archive, verify_wheel
 from tests.installer.builders import check_at_rest, install, read_tree
-from tests.wheels import a_code_wheel, a_wheel, write_wheel
+from tests.wheels import a_code_wheel, a_wheel, wheel_files, write_wheel
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from market.installer.root import Root
     from market.installer.transaction import Arrival
+    from market.trust.verify import VerifiedPack
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ORIGIN = Origin("archive", "/dist/demo.whl")
@@ -112,6 +123,149 @@ def test_dependencies_can_be_left_out(tmp_path: Path, root: Root) -> None:
     arrival = acquire(a_code_wheel(requires=("nowhere-to-be-found",)), terms(tmp_path / "house", fetch=False))
     install(root, arrival)
     assert ".site" not in os.listdir(root.tree("demo-pack"))
+
+
+def a_house(folder: Path, version: str = "1.0.0") -> Path:
+    """A folder with `helper`, which has a program, and `deep-one`, on which it depends."""
+    points = "[console_scripts]\nhelper = helper:main\n"
+    files = {"helper.py": f"X = {version!r}\ndef main():\n    pass\n"}
+    write_wheel(folder, a_wheel({"deep_one.py": ""}, name="deep-one"), "deep-one")
+    write_wheel(folder, a_wheel(files, name="helper", version=version, requires=("deep-one",), entry_points=points), "helper", version)
+    return folder
+
+
+def pins_of(arrival: Arrival) -> list[str]:
+    made = compose(arrival.verified)
+    assert made is not None
+    return [f"{one.name} {one.version}" for one in made.dependencies]
+
+
+def test_a_tree_pins_what_it_depends_on_by_the_hash_of_each_file(tmp_path: Path, root: Root) -> None:
+    house = a_house(tmp_path / "house")
+    arrival = acquire(a_code_wheel(requires=("helper",)), terms(house))
+    (change,) = install(root, arrival)
+    receipt = load_receipt(root, change.name)
+    assert receipt is not None
+    assert receipt.composition is not None
+    assert receipt.composition == compose(arrival.verified)
+    assert {(one.name, one.version, one.hashes) for one in receipt.composition.dependencies} == {
+        (path.name.partition("-")[0].replace("_", "-"), "1.0.0", (f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}",)) for path in house.iterdir()
+    }  # fmt: skip
+    assert receipt.published_digest == verify_wheel(io.BytesIO(a_code_wheel(requires=("helper",)))).tree_digest
+
+
+PRINT_DIGEST = """
+import os, sys
+from pathlib import Path
+from market.installer.dependencies import DependencyTerms
+from market.installer.receipt import Origin
+from market.installer.wheels import acquire_wheel
+with open(sys.argv[1], "rb") as stream:
+    print(acquire_wheel(stream, "", Origin("archive", "x"), DependencyTerms(dict(os.environ))).verified.archive_digest)
+"""
+
+
+@pytest.mark.flow
+def test_two_environments_at_different_paths_make_the_same_bytes_of_a_dependency_with_a_program(tmp_path: Path) -> None:
+    wheel = write_wheel(tmp_path / "dist", a_code_wheel(requires=("helper",)))
+    paths = os.pathsep.join([str(Path(market.__file__).parents[1]), *sysconfig.get_paths()["purelib"].split(os.pathsep)])
+    digests = set()
+    for name in ("one", "another/much-longer"):
+        house = a_house(tmp_path / name / "house")
+        venv.create(tmp_path / name / "venv", symlinks=True)
+        environ = {**terms(house).environ, "PYTHONPATH": paths, "PATH": f"{Path(find_uv({})).parent}:/usr/bin:/bin"}
+        python = str(tmp_path / name / "venv" / "bin" / "python")
+        done = subprocess.run([python, "-c", PRINT_DIGEST, str(wheel)], env=environ, capture_output=True, text=True, check=True)
+        digests.add(done.stdout.strip())
+    assert digests == {acquire(wheel.read_bytes(), terms(a_house(tmp_path / "house"))).verified.archive_digest}
+
+
+def test_settings_of_a_foreign_folder_don_t_choose_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "uv.toml").write_text('find-links = ["evil"]\n')
+    write_wheel(tmp_path / "evil", a_wheel({"helper.py": "EVIL = 1\n"}, name="helper", version="9.0.0"), "helper", "9.0.0")
+    for place in (tmp_path, a_folder(tmp_path / "project")):
+        monkeypatch.chdir(place)
+        # Above the temporary folder anybody may put one.
+        monkeypatch.setattr("tempfile.tempdir", str(place))
+        assert pins_of(acquire(a_code_wheel(requires=("helper",)), terms(a_house(tmp_path / "house")))) == ["deep-one 1.0.0", "helper 1.0.0"]
+
+
+def a_folder(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+def test_a_path_in_the_environment_is_seen_from_where_the_command_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_house(tmp_path / "house")
+    monkeypatch.chdir(tmp_path)
+    given = DependencyTerms({**terms(tmp_path / "house").environ, "UV_FIND_LINKS": "house"})
+    assert pins_of(acquire(a_code_wheel(requires=("helper",)), given)) == ["deep-one 1.0.0", "helper 1.0.0"]
+
+
+def test_what_is_installed_keeps_its_dependencies_without_any_network(tmp_path: Path, root: Root) -> None:
+    house, wheel = a_house(tmp_path / "house"), a_code_wheel(requires=("helper",))
+    first = acquire(wheel, terms(house))
+    install(root, first)
+    a_house(house, "2.0.0")
+    again = acquire(wheel, terms(tmp_path / "nothing", reuse=root), publisher="acme")
+    assert (again.verified.archive_digest, again.publisher) == (first.verified.archive_digest, "acme")
+    assert pins_of(acquire(wheel, terms(house))) == ["deep-one 1.0.0", "helper 2.0.0"]
+    # Another release of the pack has nothing to do with it, and a spoilt archive helps nobody.
+    other = a_code_wheel("x = 1\n", requires=("helper",))
+    assert pins_of(acquire(other, terms(house, reuse=root))) == ["deep-one 1.0.0", "helper 2.0.0"]
+    root.archive(first.verified.archive_digest).write_bytes(b"spoilt")
+    assert pins_of(acquire(wheel, terms(house, reuse=root))) == ["deep-one 1.0.0", "helper 2.0.0"]
+
+
+def test_what_was_left_out_is_fetched_when_it_is_wanted(tmp_path: Path, root: Root) -> None:
+    house, wheel = a_house(tmp_path / "house"), a_code_wheel(requires=("helper",))
+    alone = acquire(wheel, terms(house, fetch=False))
+    install(root, alone)
+    assert (receipt := load_receipt(root, "demo-pack")) and receipt.composition
+    assert receipt.composition.left_out == ("helper",)
+    assert acquire(wheel, terms(house, fetch=False, reuse=root)).verified.archive_digest == alone.verified.archive_digest
+    assert pins_of(acquire(wheel, terms(house, reuse=root))) == ["deep-one 1.0.0", "helper 1.0.0"]
+
+
+def test_locked_dependencies_come_whatever_newer_ones_there_are(tmp_path: Path) -> None:
+    house, wheel = a_house(tmp_path / "house"), a_code_wheel(requires=("helper",))
+    first = acquire(wheel, terms(house))
+    a_house(house, "2.0.0")
+    again = acquire(wheel, terms(house), locked=compose(first.verified))
+    assert again.verified.archive_digest == first.verified.archive_digest
+
+
+def test_locked_dependencies_that_are_other_bytes_or_not_enough_are_refused(tmp_path: Path) -> None:
+    house, wheel = a_house(tmp_path / "house"), a_code_wheel(requires=("helper",))
+    made = compose(acquire(wheel, terms(house)).verified)
+    assert made is not None
+    deep, helper = made.dependencies
+    with pytest.raises(Conflict, match="don't do on this Python") as caught:
+        acquire(wheel, terms(house), locked=replace(made, dependencies=(deep,)))
+    assert "depends on helper, which isn't among them" in caught.value.why
+    with pytest.raises(Conflict, match="don't do on this Python"):
+        acquire(wheel, terms(house), locked=replace(made, dependencies=(helper,)))
+    write_wheel(house, a_wheel({"deep_one.py": "EVIL = 1"}, name="deep-one"), "deep-one")
+    with pytest.raises(Untrusted, match="other bytes than were pinned"):
+        acquire(wheel, terms(house), locked=made)
+
+
+@pytest.mark.parametrize("tag", ["py3-none-any", "py3-none-win_amd64"])
+def test_a_made_tree_works_here_if_each_part_of_it_does(tag: str) -> None:
+    pin = f"helper==1.0.0 --hash=sha256:{'a' * 64}\n"
+    files = {
+        **wheel_files(requires=("helper",)),
+        ".site/helper-1.0.0.dist-info/WHEEL": f"Wheel-Version: 1.0\nTag: {tag}\n".encode(),
+        DEPENDENCIES_FILE: pin.encode(),
+    }
+    assert works_here(an_archive(files)) == (tag == "py3-none-any")
+    assert not works_here(an_archive({**files, DEPENDENCIES_FILE: pin.replace("helper", "other").encode()}))
+
+
+def an_archive(files: dict[str, bytes]) -> VerifiedPack:
+    archive = io.BytesIO()
+    write_archive(MemorySource(files), archive)
+    return verify_archive(archive, Given())
 
 
 def test_a_dependency_that_can_t_be_resolved_names_the_pack_and_writes_nothing(tmp_path: Path, root: Root) -> None:

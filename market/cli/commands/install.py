@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +10,7 @@ from market.cli.command import command, given_options, index_options
 from market.cli.given import parse_given
 from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock, lock_option
-from market.cli.locked import check_unlocked, give_locked_layout, locked_arrivals, locked_root
+from market.cli.locked import give_locked_layout, locked_arrivals, locked_root, permit_locked
 from market.cli.network import open_indexes
 from market.cli.ordering import add_folder_hint, read_order
 from market.cli.permit import permit_options
@@ -40,6 +38,11 @@ if TYPE_CHECKING:
 @click.option(
     "--no-deps", is_flag=True, help="Leave out what the packs require, and what Python code in wheels depends on."
 )
+@click.option(
+    "--refresh-deps",
+    is_flag=True,
+    help="Fetch what Python code in wheels depends on anew, in its newest releases, also of packs that are installed.",
+)
 @terms_options
 @lock_option
 @click.option(
@@ -57,6 +60,7 @@ def install(
     index: str,
     token: str,
     no_deps: bool,
+    refresh_deps: bool,
     strict_needs: bool,
     minimum_release_age: str,
     lock: str | None,
@@ -72,8 +76,7 @@ def install(
     Examples:
       market install my-pack
       market install 'my-pack>=1,<2' @acme/other@2.0
-      market install ./my-pack my-pack-1.0.0.zip --root /srv/skills
-      market install dist/my_pack-1.0.0-py3-none-any.whl
+      market install ./my-pack dist/other_pack-1.0.0-py3-none-any.whl --root /srv/skills
       market install https://host.example/my-pack-1.0.0.zip#sha256=HEX
       market install my-pack --target claude
       market install --locked
@@ -81,9 +84,9 @@ def install(
     given = _parse_given(targets, name, version, locked=locked)
     into = _open_root(market, output, place, lock, locked=locked, create=not permit.dry_run)
     indexes = open_indexes(market, index=index, token=token)
-    terms = make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps)
-    check = partial(check_unlocked, lock) if frozen else None
-    permit = replace(permit, accept_publisher=permit.accept_publisher or locked, check=check)
+    reuse = None if refresh_deps else into
+    terms = make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps, reuse=reuse)
+    permit = permit_locked(permit, lock, locked=locked, frozen=frozen)
 
     def make_order(stack: ExitStack) -> Order:
         if locked:

@@ -70,7 +70,7 @@ def upgrade(
         into,
         indexes,
         lambda stack: _order(into, indexes, names, follow=not no_deps),
-        make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps),
+        make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps, reuse=into),
         permit,
     )
     follow_lock(market, output, into, [change.name for change in done.changes], None)
