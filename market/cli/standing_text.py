@@ -39,6 +39,7 @@ def _remarks(row: dict[str, Any]) -> list[str]:
         *(f"{name}: {one['key']} is {one['state']}" for one in odd),
         *([f"{name}: pinned to {row['pinned']}"] if row["pinned"] else []),
         *([f"{name}: {row['newer']} is on the index"] if row["newer"] else []),
+        *([f"{name}: installed with --no-deps, without {', '.join(row['left_out'])}"] if row["left_out"] else []),
         *(
             [f"{name}: the host at {row['host']} shows {row['host_version'] or 'nothing of it'}"]
             if row["host_version"] is not None

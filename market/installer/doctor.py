@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from market.disk.lease import is_leased
 from market.errors import MarketError, Untrusted
 from market.installer.archives import find_spoilt, find_unnamed, is_kept
+from market.installer.composition import say_left_out
 from market.installer.disabled import load_disabled
 from market.installer.intent import load_intents
 from market.installer.listing import list_installed
@@ -202,6 +203,9 @@ def _check_packs(root: Root) -> Iterator[Finding]:
     for pack in installed:
         if (found := _check_pack(root, pack)) is not None:
             yield found
+        if text := say_left_out(pack.receipt.composition if pack.receipt else None):
+            again = f"install {pack.name} again, as before but without --no-deps"
+            yield Finding("dependencies-left-out", WARNING, str(pack.path), f"{pack.name} was {text}", again)
     known = {name for pack in installed for name in (pack.skills or (pack.name,))}
     for path in _entries(root.path):
         if path.name != STATE_FOLDER and path.name not in known and path.is_dir() and not path.name.startswith("."):

@@ -11,6 +11,7 @@ from market.model import Outcome, OutcomeKind
 from market.pack.entry_python import split_python_entry
 from market.run.environment import child_environment
 from market.run.judge import describe_cancelled, judge_output
+from market.run.lacking_code import explain
 from market.run.limits import STDERR_IN_ERROR_CHARACTERS
 from market.run.worker_reply import OK, WorkerLate, WorkerLost
 
@@ -46,12 +47,14 @@ class PythonExecutor:
         try:
             with self._workers.crew(target).borrow(cancellation) as worker:
                 if missing := worker.hello.offers.get(target.skill.name):
+                    missing = explain(target, missing)
                     return _failed(
                         f"{target.pack} declares the skill {target.skill.name}, but its code doesn't have it: {missing}",
                         worker,
                         started,
                     )
-                return _judge(_call(worker, request, args_text, timeout_seconds, cancellation), worker, started)
+                reply = _call(worker, request, args_text, timeout_seconds, cancellation)
+                return _judge(target, reply, worker, started)
         except WorkerLate:
             return _failed(f"timed out after {timeout_seconds:g} s", worker, started, OutcomeKind.TIMEOUT)
         except Cancelled as cancelled:
@@ -84,9 +87,9 @@ def _call(
     return reply
 
 
-def _judge(reply: Reply, worker: Worker, started: float) -> Outcome:
+def _judge(target: Target, reply: Reply, worker: Worker, started: float) -> Outcome:
     if reply.header.kind != OK:
-        return _failed(reply.header.error, worker, started)
+        return _failed(explain(target, reply.header.error), worker, started)
     kind, error, value, text = judge_output(reply.body)
     if kind is not OutcomeKind.OK:
         return _failed(error, worker, started)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from market.errors import MarketError
 from market.run import limits
 from market.run.crew import Crew
+from market.run.lacking_code import explain
 from market.run.lease import lease_unit
 from market.run.tree_code import blame, declared_functions, first_runnable, label_of, tree_key, unit_of
 from market.run.worker_link import Worker
@@ -171,11 +172,12 @@ class Workers:
             try:
                 worker = Worker(pack_fd, functions, label_of(skill), self._memory_bytes, self._start_seconds, stop)
             except WorkerLost as error:
+                text = explain(skill, str(error))
                 if not stop.why:
                     # Below the first line is what the code printed, which isn't a sentence.
-                    self._note(skill, dict.fromkeys(functions, str(error).partition("\n")[0]), can_heal=True)
-                raise
-        self._note(skill, {name: why for name, why in worker.hello.offers.items() if why})
+                    self._note(skill, dict.fromkeys(functions, text.partition("\n")[0]), can_heal=True)
+                raise type(error)(text) from None
+        self._note(skill, {name: explain(skill, why) for name, why in worker.hello.offers.items() if why})
         return worker
 
     def _note(self, skill: Target, faults: Faults, *, can_heal: bool = False) -> None:

@@ -144,3 +144,48 @@ def test_an_upload_into_a_host_says_it_too(tmp_path: Path, shell: Shell) -> None
     with serve(lambda asked: answer) as host:
         shell.environ["MARKET_HOST_URL"] = host.url
         assert "warning: demo_pack/echo_py/skill.json:1:1: 'class' is missing" in shell("upload", wheel, "--host").out
+
+
+def a_pack_with_a_helper(tmp_path: Path, shell: Shell) -> Path:
+    house = tmp_path / "house"
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 1\n"}, name="helper"), "helper")
+    shell.environ |= {"UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(house)}
+    return write_wheel(tmp_path, a_code_wheel("def echo_py():\n    import helper\n    return helper.X\n", requires=("helper>=1",)))
+
+
+def test_what_a_pack_depends_on_is_said_when_it_is_installed_and_afterwards(tmp_path: Path, shell: Shell) -> None:
+    wheel = a_pack_with_a_helper(tmp_path, shell)
+    assert "\n  with helper 1.0.0\n" in shell("install", wheel).out
+    rows = [{"name": "helper", "version": "1.0.0"}]
+    for command in ("list", "why demo-pack"):
+        assert shell(*command.split(), "--json").json["items"][0]["dependencies"] == rows
+    assert "with:        helper 1.0.0" in shell("why", "demo-pack").out
+    # No index knows the pack, so it is shown as it is installed.
+    shown = shell("show", "demo-pack", "--json").json
+    assert (shown["pack"], [(row["version"], row["dependencies"]) for row in shown["installed"]]) == (None, [("1.0.0", rows)])
+    assert "  with helper 1.0.0\n" in shell("show", "demo-pack").out
+    shell("show", "never-installed", expect=3)
+
+
+def test_what_no_deps_left_out_is_said_everywhere_until_it_is_there(tmp_path: Path, shell: Shell) -> None:
+    wheel, said = a_pack_with_a_helper(tmp_path, shell), "installed with --no-deps: helper>=1 is missing"
+    assert f"\n  {said}\n" in shell("install", wheel, "--no-deps").out
+    (item,) = shell("install", wheel, "--no-deps", "--json").json["items"]
+    assert (item["action"], item["left_out"], item["dependencies"]) == ("unchanged", ["helper>=1"], [])
+    assert f"demo-pack was {said} [dependencies-left-out]" in shell("doctor", expect=None).out
+    assert said in shell("show", "demo-pack").out
+    assert "demo-pack: installed with --no-deps, without helper>=1" in shell("list").out
+    assert "without:     helper>=1 (--no-deps)" in shell("why", "demo-pack").out
+    assert "would reinstall" in shell("install", wheel, "--dry-run").out
+    assert "reinstalled" in shell("install", wheel).out
+    assert shell("run", "echo_py").json == 1
+    assert "dependencies-left-out" not in shell("doctor", expect=None).out
+
+
+def test_dependencies_are_refreshed_on_purpose_only(tmp_path: Path, shell: Shell) -> None:
+    wheel = a_pack_with_a_helper(tmp_path, shell)
+    shell("install", wheel)
+    write_wheel(tmp_path / "house", a_wheel({"helper/__init__.py": "X = 2\n"}, name="helper", version="2.0.0"), "helper", "2.0.0")
+    assert "unchanged" in shell("install", wheel).out
+    assert "  with helper 2.0.0\n" in shell("install", wheel, "--refresh-deps").out
+    assert shell("run", "echo_py").json == 2

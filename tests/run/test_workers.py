@@ -61,8 +61,9 @@ class Bench:
         executors = {Kind.PYTHON: PythonExecutor(self.workers, {})}
         self.invoker = Invoker(self.registry.find_current, executors, NoAudit(), refresh=self.registry.refresh_skill)
 
-    def install(self, *wheels: bytes, settled: bool = True) -> None:
-        terms = DependencyTerms({**os.environ, "UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(self.house)})
+    def install(self, *wheels: bytes, settled: bool = True, fetch: bool = True) -> None:
+        environ = {**os.environ, "UV_OFFLINE": "1", "UV_NO_CACHE": "1", "UV_FIND_LINKS": str(self.house)}
+        terms = DependencyTerms(environ, fetch)
         arrivals = [acquire_wheel(io.BytesIO(wheel), "", Origin("archive", "x"), terms) for wheel in wheels]
         with lock_root(self.root) as locked:
             changes = install_packs(locked, arrivals, datetime.now(UTC))
@@ -277,6 +278,20 @@ def test_a_first_call_that_shows_the_code_missing_makes_the_skill_invalid(bench:
     wait_until(lambda: bench.state() is State.INVALID)
     bench.registry.rescan()
     assert bench.state() is State.INVALID, "a rescan doesn't forget it"
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import helper\ndef echo_py():\n    pass\n", "def echo_py():\n    import helper\n", {"demo_pack/__init__.py": "import helper\n"}],
+)
+def test_a_module_that_no_deps_left_out_is_said_to_be_that(bench: Bench, code: str | dict[str, str]) -> None:
+    wheel = a_code_wheel(code, requires=("helper>=1",)) if isinstance(code, str) else a_code_wheel(more=code, requires=("helper>=1",))
+    bench.install(wheel, fetch=False)
+    said = "No module named 'helper' (the pack was installed with --no-deps: helper>=1 is missing)"
+    assert said in bench.call().error.splitlines()[0]
+    # Another module that is missing is the pack's own fault only where nothing was left out.
+    bench.install(a_code_wheel("def echo_py():\n    import nowhere\n", version="2.0.0"))
+    assert "No module named 'nowhere'" in (error := bench.call().error) and "--no-deps" not in error
 
 
 def test_a_second_look_is_had_for_the_asking(tmp_path: Path, bench: Bench) -> None:

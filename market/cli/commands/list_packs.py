@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from market.cli.command import command
+from market.cli.composed import composition_fields
 from market.cli.newest import find_newer, load_newest
 from market.cli.roots import chosen_roots, root_option
 from market.cli.standing import BEHIND, find_standings
@@ -63,6 +64,7 @@ def _document(row: PackStanding, newest: Newest, pin: Pin | None) -> dict[str, A
         "tree": str(row.tree),
         "newer": newer.text if newer else "",
         "pinned": pin.version.text if pin else "",
+        **composition_fields(row.receipt.composition if row.receipt else None),
         **(_receipt_document(row.receipt) if row.receipt else dict.fromkeys(RECEIPT_FIELDS, "")),
         "source": row.source,
         "root": str(row.root.path),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from market.cli.command import command
+from market.cli.composed import composition_fields
 from market.cli.roots import chosen_roots, root_option
 from market.cli.standing import find_standings
 from market.cli.standing_row import group_lost
@@ -33,7 +34,9 @@ _UNKNOWN_ORIGINS = {
 @click.argument("name")
 @root_option
 def why(market: Market, output: Output, name: str, roots: tuple[str, ...]) -> None:
-    r"""Say where a pack came from, when, who requires it, whether it is pinned, edited or disabled, and what is kept before it.
+    r"""Say where a pack came from, when, with which Python dependencies, who requires it, whether it is pinned, edited or disabled.
+
+    Also which releases are kept before it.
 
     \b
     Examples:
@@ -70,6 +73,7 @@ def _document(row: PackStanding) -> dict[str, Any]:
         "required_by": [{"name": other, "requires": str(text)} for other, text in find_requirers(row.root, row.pack)],
         "pinned": pin.version.text if pin else "",
         "reason": pin.reason if pin else "",
+        **composition_fields(receipt.composition if receipt else None),
         "disabled": sorted(one.skill or row.name for one in off if one.unit == row.name),
         "edited_files": list(row.edited_files),
         "accepted_at": accepted.at.isoformat() if accepted else "",
@@ -87,6 +91,8 @@ def _lines(item: dict[str, Any]) -> list[str]:
         "publisher": item["publisher"],
         "installed": item["installed_at"],
         "tree": item["tree_digest"],
+        "with": ", ".join(f"{one['name']} {one['version']}" for one in item["dependencies"]),
+        "without": f"{', '.join(item['left_out'])} (--no-deps)" if item["left_out"] else "",
         "required by": wanted or ("no other pack" if item["origin"] else ""),
         "pinned": f"to {item['pinned']}: {item['reason']}" if item["pinned"] else "",
         "disabled": ", ".join(item["disabled"]),
