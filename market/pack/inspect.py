@@ -25,6 +25,7 @@ from market.pack.kinds import (
 )
 from market.pack.pack_manifest import PackManifest
 from market.pack.paths import check_path, find_collisions
+from market.pack.python_project import lead_with_project
 from market.pack.rules import NOT_PORTABLE, make_problem
 from market.pack.skills import FolderReading, fold_name, read_folder
 from market.pack.text import read_manifest
@@ -104,7 +105,8 @@ def inspect_pack(source: Source, given: Given = Given()) -> Inspection:  # noqa:
         return Inspection(None, tuple(_in_order(problems)))
     pack, identity_problems = _make_pack(given, kind, manifest, readings, skills, source.name)
     problems.extend(_find_conflicts(source, files, given, manifest, readings))
-    return Inspection(pack, tuple(_in_order([*problems, *identity_problems])))
+    ordered = _in_order([*problems, *identity_problems])
+    return Inspection(pack, tuple(ordered if kind else lead_with_project(source, files, ordered)))
 
 
 def _make_pack(

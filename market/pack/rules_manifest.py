@@ -28,6 +28,8 @@ TEXT_RULES: tuple[Row, ...] = (
 
 PACK_RULES: tuple[Row, ...] = (
     ("pack-empty", "error", "a pack holds at least one file named exactly SKILL.md or skill.json", "add one"),
+    ("python-project", "error", "the folder is the source of a wheel, and nobody builds it who only publishes or installs",
+     "build it (`uv build`, or `python -m build`), then name dist/*.whl; or write a pack.yaml, if the folder itself is the pack"),
     ("pack-name", "error", "a pack needs a name of letters a-z, digits and hyphens", "give one with --name, or write it into pack.yaml"),
     ("pack-manifest", "error", "the pack's own manifest can't be used", "correct the field"),
     ("pack-field-unknown", "warning", "the field is not part of the format and has no effect", "remove it"),

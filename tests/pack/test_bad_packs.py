@@ -67,6 +67,7 @@ PLACES = (
     ("pack-field-unknown", "pack.yaml", 4, 9),
     ("pack-manifest", "pack.yaml", 5, 5),
     ("pack-name", "pack.yaml", 1, 7),
+    ("python-project", "pyproject.toml", 5, 1),
     ("schema-invalid", "skill.json", 11, 17),
     ("schema-not-arguments", "skill.json", 8, 13),
     ("schema-type", "skill.json", 7, 13),
