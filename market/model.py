@@ -62,10 +62,20 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Brought:
+    """A distribution that was fetched for a wheel, with its conditions: one of `tags` must fit, and `python`. Empty means none."""
+
+    name: str
+    tags: tuple[str, ...] = ()
+    python: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Needs:
     """What a pack or skill needs from the machine before it can work. Empty means no condition.
 
-    Of `any_bins` one is enough. `config` names settings of the host that must be set.
+    Of `any_bins` one is enough. `config` names settings of the host that must be set. `tags` are those of a wheel that isn't made
+    for every Python and system: one of them must fit. `brought` is what lies beside a wheel and has conditions of its own.
     """
 
     os: tuple[str, ...] = ()
@@ -75,6 +85,8 @@ class Needs:
     hosts: tuple[str, ...] = ()
     any_bins: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    brought: tuple[Brought, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

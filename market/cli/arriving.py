@@ -39,7 +39,7 @@ def fetch_arrival(
 ) -> Arrival:
     """Return the arrival that a target other than a requirement names; of a wheel with its `dependencies`."""
     if is_git(target):
-        return fetch_from_git(stack, target, given)
+        return fetch_from_git(stack, target, given, dependencies)
     if is_address(target):
         return _from_elsewhere(fetch_address(market, stack, target), stack, given, dependencies)
     path = existing_path(target)
@@ -51,7 +51,7 @@ def _from_elsewhere(fetched: Fetched, stack: ExitStack, given: Given, dependenci
     origin, name = Origin(URL_KIND, fetched.address), fetched.file_name
     if name.endswith(WHEEL_SUFFIX):
         return acquire_wheel(fetched.stream, name, origin, dependencies, given=given)
-    return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
+    return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin, dependencies)
 
 
 def _from_disk(stack: ExitStack, path: Path, given: Given, dependencies: DependencyTerms) -> Arrival:
@@ -63,5 +63,6 @@ def _from_disk(stack: ExitStack, path: Path, given: Given, dependencies: Depende
     if path.is_dir():
         draft = stack.enter_context(build_folder(path, given))
         version = str(draft.pack.version or "")
-        return acquire_archive(draft.stream, Given(name=draft.pack.name, version=version), Origin("folder", location))
-    return acquire_imported(stack.enter_context(open_archive(path, given)), Origin("archive", location))
+        known = Given(name=draft.pack.name, version=version)
+        return acquire_archive(draft.stream, known, Origin("folder", location), dependencies)
+    return acquire_imported(stack.enter_context(open_archive(path, given)), Origin("archive", location), dependencies)

@@ -16,19 +16,22 @@ from market.disk.walk import open_folder
 from market.errors import InvalidInput, Severity
 from market.pack.archive_read import read_archive
 from market.pack.build import archive_pack
+from market.pack.source import PartOfSource
+from market.pack.wheel_tree import SITE_FOLDER, find_dist_info, own_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from market.disk.walk import Folder
     from market.errors import Problem
     from market.model import Pack
     from market.pack.build import Built
     from market.pack.inspect import Given
     from market.pack.secrets import Place
+    from market.pack.source import Source
 
 SPOOL_BYTES = 8 * 1024 * 1024
+SITE_LEFT_OUT = "what it depends on: fetched where the archive is installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,11 @@ class Draft:
 
 
 @contextmanager
-def build_folder(path: Path, given: Given) -> Iterator[Draft]:
-    """Make the archive of a folder in a temporary file that is gone after the block. Raises `InvalidInput` with every error."""
+def build_folder(path: Path, given: Given, *, is_installed: bool = False) -> Iterator[Draft]:
+    """Make the archive of a folder in a temporary file that is gone after the block. Raises `InvalidInput` with every error.
+
+    Of the tree of an installed wheel (`is_installed`) it is what the wheel had: what was fetched for it is left out.
+    """
     if path.exists() and not path.is_dir():
         raise InvalidInput(
             f"{path} is not a folder",
@@ -66,9 +72,10 @@ def build_folder(path: Path, given: Given) -> Iterator[Draft]:
     with disk_failures("write a temporary file for", path), tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
         stream = cast("BinaryIO", spool)
         with open_folder(path) as folder:
-            built = _archive(path, folder, given, stream)
+            source, fetched = _own_part(folder.source) if is_installed else (folder.source, ())
+            built = _archive(path, source, folder.problems, given, stream)
         stream.seek(0)
-        yield Draft(path, built, stream, folder.left_out, (*folder.problems, *built.problems))
+        yield Draft(path, built, stream, (*folder.left_out, *fetched), (*folder.problems, *built.problems))
 
 
 def check_publishable(draft: Draft, ignored_rules: frozenset[str] = frozenset()) -> None:
@@ -97,14 +104,22 @@ def warning_lines(problems: tuple[Problem, ...]) -> list[str]:
     return [line for problem in problems if problem.severity is Severity.WARNING for line in str(problem).splitlines()]
 
 
-def _archive(path: Path, folder: Folder, given: Given, stream: BinaryIO) -> Built:
+def _own_part(source: Source) -> tuple[Source, tuple[tuple[str, str], ...]]:
+    """Return an installed tree without what Market fetched for a wheel, and the line that says so."""
+    paths = [file.path for file in source.files()]
+    if not find_dist_info(paths) or len(own_paths(paths)) == len(paths):
+        return source, ()
+    return PartOfSource(source, frozenset({SITE_FOLDER})), ((SITE_FOLDER, SITE_LEFT_OUT),)
+
+
+def _archive(path: Path, source: Source, walked: tuple[Problem, ...], given: Given, stream: BinaryIO) -> Built:
     """Write the archive; what the walk and the inspection found wrong comes in one error that names the folder."""
     try:
-        built = archive_pack(folder.source, given, stream)
+        built = archive_pack(source, given, stream)
     except InvalidInput as error:
-        raise _not_good(path, (*folder.problems, *error.problems)) from None
-    if any(problem.severity is Severity.ERROR for problem in folder.problems):
-        raise _not_good(path, (*folder.problems, *built.problems))
+        raise _not_good(path, (*walked, *error.problems)) from None
+    if any(problem.severity is Severity.ERROR for problem in walked):
+        raise _not_good(path, (*walked, *built.problems))
     return built
 
 

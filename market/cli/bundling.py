@@ -17,7 +17,7 @@ from market.installer.transaction import Arrival
 from market.names import parse_pack_name
 from market.pack.inspect import Given
 from market.resolve.policy import Policy
-from market.trust.verify import Promise, verify_archive
+from market.trust.verify import Promise, verify_made
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,4 +76,4 @@ def _open_installed(installed: Installed) -> Arrival:
             hint="install it again, or export it from its index: leave out --installed",
         )
     promise = Promise(receipt.pack_name, receipt.version, receipt.archive_digest, receipt.release_digest)
-    return Arrival(verify_archive(kept, Given(), promise), receipt.publisher, receipt.origin)
+    return Arrival(verify_made(kept, Given(), promise), receipt.publisher, receipt.origin)

@@ -14,6 +14,7 @@ from market.errors import MarketError
 from market.installer.doctor import ERROR, NOTE, WARNING, Finding
 from market.installer.tree_state import TreeState
 from market.model import State
+from market.registry.findings import LACKING
 from market.registry.live import SOURCE_PACK, SOURCE_PLUGIN, SOURCE_WORKSPACE
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ _FIXES = {
     State.HELD: "`market verify --accept {pack}` takes its edits for good; or install it again with --force",
     State.INVALID: "correct the pack, or go back with `market rollback {pack}`; `market host reload` tries it again",
     State.SHADOWED: "call it as {pack}:KEY; or uninstall or disable what has its name",
-    State.INELIGIBLE: "give this machine what it needs; `market why {pack}` shows the pack",
-    State.INVALID: "correct the pack, or go back with `market rollback {pack}`; `market host reload` tries it again",
+    State.INELIGIBLE: "give the host's machine what it needs",
     State.DISABLED: "nothing, if that is wanted; else `market enable {pack}`",
 }
 _LOST_FIXES = {
@@ -103,6 +103,12 @@ def examine_hosts(market: Market, roots: Sequence[Root]) -> Iterator[Finding]:
     asked = [look for look in looks if not look.trouble]
     yield from _find_lost(standings, asked)
     yield from _find_hidden(standings, asked)
+    for row in standings:
+        for text, fix in () if row.host else row.lacks:
+            what = f"{row.pack} {row.version}".rstrip()
+            yield Finding(
+                "pack-ineligible", WARNING, str(row.root.tree(row.name)), f"{what} can't be used: {text}", fix
+            )
 
 
 def _find_lost(standings: Sequence[PackStanding], looks: Sequence[HostLook]) -> Iterator[Finding]:
@@ -147,5 +153,6 @@ def _hidden(row: PackStanding, look: HostLook, skill: SkillView) -> Finding:
     known = f": {'; '.join(reasons)}" if reasons else ""
     text = f"{skill.key} of {row.pack} {row.version} is not live (state {skill.state}){known}"
     fix = _FIXES.get(State(skill.state), "its log says why") if skill.state in tuple(State) else "its log says why"
+    advice = [str(one["fix"]) for one in skill.problems if one.get("rule") == LACKING and one.get("fix")]
     severity = NOTE if skill.state == State.DISABLED else WARNING
-    return Finding("host-does-not-show", severity, look.url, text, fix.format(pack=row.pack))
+    return Finding("host-does-not-show", severity, look.url, text, "; ".join(advice) or fix.format(pack=row.pack))

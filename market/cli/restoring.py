@@ -21,7 +21,7 @@ from market.installer.archives import open_kept
 from market.installer.dependencies import make_dependency_terms
 from market.installer.receipt import Origin
 from market.installer.restore import check_restored, restore_installed, restore_kept, restore_release
-from market.installer.wheels import acquire_wheel
+from market.installer.wheels import acquire_wheel, check_stands_here
 from market.pack.inspect import Given
 from market.pack.wheel import WHEEL_SUFFIX
 
@@ -70,7 +70,10 @@ def restore_all(
         kept = restore_kept(open_archive, pack) or restore_installed(pack, terms)
         return kept or _restore_from_elsewhere(market, stack, place, pack, terms)
 
-    return [restore(pack) for pack in packs]
+    arrivals = [restore(pack) for pack in packs]
+    for arrival in arrivals:
+        check_stands_here(arrival.verified, terms)
+    return arrivals
 
 
 def _restore_from_elsewhere(
@@ -79,7 +82,7 @@ def _restore_from_elsewhere(
     target = location_of(pack, place)
     try:
         if is_git(target):
-            return check_restored(fetch_from_git(stack, target, Given(pack.name, pack.version.text)), pack)
+            return check_restored(fetch_from_git(stack, target, Given(pack.name, pack.version.text), terms), pack)
         if is_address(target):
             return check_restored(_fetch(market, stack, target, pack, terms), pack)
         return check_restored(_open(stack, existing_path(target), pack, terms), pack)
@@ -98,7 +101,8 @@ def _fetch(market: Market, stack: ExitStack, target: str, pack: LockedPack, term
     if fetched.file_name.endswith(WHEEL_SUFFIX):
         name = fetched.file_name
         return acquire_wheel(fetched.stream, name, origin, terms, given=given, locked=pack.composition)
-    return acquire_imported(stack.enter_context(open_canonical(fetched.stream, given)), origin)
+    archive = stack.enter_context(open_canonical(fetched.stream, given))
+    return acquire_imported(archive, origin, terms, pack.composition)
 
 
 def _open(stack: ExitStack, path: Path, pack: LockedPack, terms: DependencyTerms) -> Arrival:
@@ -109,5 +113,7 @@ def _open(stack: ExitStack, path: Path, pack: LockedPack, terms: DependencyTerms
             stream = stack.enter_context(path.open("rb"))
         return acquire_wheel(stream, path.name, origin, terms, given=given, locked=pack.composition)
     if path.is_dir():
-        return acquire_archive(stack.enter_context(build_folder(path, given)).stream, given, origin)
-    return acquire_imported(stack.enter_context(open_archive(path, given)), origin)
+        return acquire_archive(
+            stack.enter_context(build_folder(path, given)).stream, given, origin, terms, pack.composition
+        )
+    return acquire_imported(stack.enter_context(open_archive(path, given)), origin, terms, pack.composition)

@@ -16,6 +16,7 @@ from market.installer.listing import list_directories
 from market.installer.tree_state import TreeState
 from market.model import State
 from market.registry.environment import EnvironmentPacks
+from market.registry.findings import LACKING
 from market.registry.links import read_link_targets
 from market.registry.live import SOURCE_PACK, SOURCE_PLUGIN, SOURCE_WORKSPACE
 from market.registry.loader import Loader
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from market.client.host_wire import SkillView
     from market.installer.listing import Installed
     from market.installer.root import Root
+    from market.registry.live import LiveSkill
     from market.registry.unit import LoadedUnit
 
 BEHIND = "behind"
@@ -106,10 +108,10 @@ def _standings(registry: Registry, root: Root, looks: Sequence[HostLook]) -> lis
     snapshot, path = registry.snapshot, str(root.path)
     installed = {row.name: row for row in list_directories(root)}
     units = {unit.name: loaded for unit, loaded in snapshot.units.items() if unit.root == path}
-    skills: dict[str, list[tuple[str, str]]] = {}
+    skills: dict[str, list[LiveSkill]] = {}
     for live in snapshot.all_skills():
         if live.root == path:
-            skills.setdefault(live.unit[len(path) + 1 :], []).append((live.key, str(live.state)))
+            skills.setdefault(live.unit[len(path) + 1 :], []).append(live)
     look = next((one for one in looks if not one.trouble and _is_of(one, root)), None)
     rows = []
     for name in sorted({*installed, *(unit for unit, loaded in units.items() if loaded.skills or loaded.dropped)}):
@@ -122,14 +124,16 @@ def _standings(registry: Registry, root: Root, looks: Sequence[HostLook]) -> lis
 
 
 def _standing(
-    root: Root, name: str, installed: Installed | None, skills: list[tuple[str, str]], loaded: LoadedUnit | None
+    root: Root, name: str, installed: Installed | None, found: list[LiveSkill], loaded: LoadedUnit | None
 ) -> PackStanding:
     tree = installed.state if installed else TreeState.UNMANAGED
     lost = name_lost(loaded.dropped if loaded else ())
     # The second skill of a name is told beside the pack; the first one is none the worse for it.
     has_dropped = any(not one.is_duplicate for one in loaded.dropped) if loaded else False
-    state = judge_pack(tree, [word for _, word in skills], has_dropped=has_dropped)
-    row = PackStanding(root, name, state, tree, skills=tuple(skills), source=SOURCE_WORKSPACE, not_loaded=lost)
+    state = judge_pack(tree, [str(live.state) for live in found], has_dropped=has_dropped)
+    skills = tuple((live.key, str(live.state)) for live in found)
+    lacks = _find_lacks((one.rule, one.text, one.fix) for live in found for one in live.problems)
+    row = PackStanding(root, name, state, tree, skills=skills, source=SOURCE_WORKSPACE, not_loaded=lost, lacks=lacks)
     if installed is None:
         return row
     receipt = installed.receipt
@@ -154,7 +158,13 @@ def _as_hosted(row: PackStanding, pack: str, version: str, look: HostLook | None
         return replace(row, host=look.url, host_version=other)
     skills = tuple((one.key, one.state) for one in shown)
     state = judge_pack(row.tree, [word for _, word in skills], has_dropped=row.state == State.INVALID)
-    return replace(row, host=look.url, skills=skills, state=state, not_loaded=(*row.not_loaded, *_unusable(shown)))
+    lost = (*row.not_loaded, *_unusable(shown))
+    told = ((one.get("rule"), one.get("text"), one.get("fix")) for skill in shown for one in skill.problems)
+    return replace(row, host=look.url, skills=skills, state=state, not_loaded=lost, lacks=_find_lacks(told))
+
+
+def _find_lacks(problems: Iterable[tuple[object, object, object]]) -> tuple[tuple[str, str], ...]:
+    return tuple(dict.fromkeys((str(text), str(fix)) for rule, text, fix in problems if rule == LACKING))
 
 
 def _unusable(skills: Iterable[SkillView]) -> Iterator[tuple[str, str]]:

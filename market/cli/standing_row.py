@@ -35,6 +35,7 @@ class HostLook:
 class PackStanding:
     """One directory of a root, or a plugin pack of an environment. `skills` are keys with states, `host` the URL that said them, empty
     where the disk did. `not_loaded` are manifests (a skill's name, else a path) with the reason.
+    `lacks` is what its skills need and this machine lacks, each with how to get it.
 
     `host_version` is the version that this host shows where it isn't the one on the disk: empty for none, None for the same.
     """
@@ -53,6 +54,7 @@ class PackStanding:
     source: str = SOURCE_PACK
     distribution: str = ""
     not_loaded: tuple[tuple[str, str], ...] = ()
+    lacks: tuple[tuple[str, str], ...] = ()
 
     @property
     def pack(self) -> str:

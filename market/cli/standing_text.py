@@ -45,6 +45,7 @@ def _remarks(row: dict[str, Any]) -> list[str]:
             if row["host_version"] is not None
             else []
         ),
+        *(f"{name}: {one['text']}" for one in row["lacks"]),
         *(f"{name}: {line}" for line in group_lost((lost["name"], lost["reason"]) for lost in row["not_loaded"])),
         *([f"{name}: {row['trouble']}"] if row["trouble"] else []),
     ]

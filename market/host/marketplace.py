@@ -99,7 +99,7 @@ class Marketplace:
                 arrival = acquire_wheel(stream, file_name, origin, self._dependencies(where), given=given)
                 return self._place(arrival, where, Guard(self.plugins, caller))
             with open_canonical(stream, given) as archive:
-                arrival = acquire_imported(archive, Origin("upload", caller.name))
+                arrival = acquire_imported(archive, Origin("upload", caller.name), self._dependencies(where))
                 return self._place(arrival, where, Guard(self.plugins, caller))
 
         return self._audited(

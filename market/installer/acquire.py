@@ -5,6 +5,7 @@ The command line and the host share this road. What is chosen is decided in `clo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Untrusted
@@ -14,9 +15,10 @@ from market.installer.made_wheels import reopen_installed
 from market.installer.powers import find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
-from market.installer.wheels import acquire_wheel
+from market.installer.wheels import acquire_wheel, with_dependencies
 from market.names import parse_digest, parse_pack_name, parse_publisher_name, parse_version
 from market.pack.inspect import Given
+from market.pack.kinds import WHEEL_KIND
 from market.trust.verify import Promise, verify_archive
 
 WHEEL = "wheel"
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from market.client.indexes import Found, Indexes
     from market.client.wire import PackDocument, ReleaseDocument, ReleaseSummary
     from market.disk.foreign import Canonical
+    from market.installer.composition import Composition
     from market.trust.verify import VerifiedPack
 
 
@@ -47,14 +50,9 @@ def acquire_release(
     release = indexes.release(name, chosen.version)
     promise = _promise(found.document, chosen, release)
     publisher, origin = _vouch(found, release)
-    stream = found.client.download_archive(release)
-    if release.archive.kind == WHEEL:
-        file = release.archive.filename
-        arrival = acquire_wheel(stream, file, origin, dependencies, publisher=publisher, promise=promise)
-    else:
-        arrival = Arrival(verify_archive(stream, Given(), promise), publisher, origin)
+    arrival = acquire_download(found.client.download_archive(release), release, promise, origin, dependencies)
     _check_classes(release, arrival.verified)
-    return arrival
+    return replace(arrival, publisher=publisher)
 
 
 def reopen_release(
@@ -75,14 +73,38 @@ def reopen_release(
     return Arrival(verified, publisher, origin)
 
 
-def acquire_archive(stream: BinaryIO, given: Given, origin: Origin, *, publisher: str = "") -> Arrival:
+def acquire_download(
+    stream: BinaryIO,
+    release: ReleaseDocument,
+    promise: Promise,
+    origin: Origin,
+    terms: DependencyTerms,
+    locked: Composition | None = None,
+) -> Arrival:
+    """Verify a release's file against what its index promised. Whose it is, the caller knows."""
+    if release.archive.kind == WHEEL:
+        return acquire_wheel(stream, release.archive.filename, origin, terms, promise=promise, locked=locked)
+    return Arrival(_complete(verify_archive(stream, Given(), promise), terms, locked), "", origin)
+
+
+def acquire_archive(
+    stream: BinaryIO, given: Given, origin: Origin, terms: DependencyTerms, locked: Composition | None = None
+) -> Arrival:
     """Verify an archive that came from elsewhere than an index. `stream` must stay open until it is installed."""
-    return Arrival(verify_archive(stream, given), publisher, origin)
+    return Arrival(_complete(verify_archive(stream, given), terms, locked), "", origin)
 
 
-def acquire_imported(archive: Canonical, origin: Origin) -> Arrival:
+def acquire_imported(
+    archive: Canonical, origin: Origin, terms: DependencyTerms, locked: Composition | None = None
+) -> Arrival:
     """Verify an archive that may have been imported; the arrival says what was changed."""
-    return Arrival(verify_archive(archive.stream, archive.given), "", origin, archive.changes)
+    verified = _complete(verify_archive(archive.stream, archive.given), terms, locked)
+    return Arrival(verified, "", origin, archive.changes)
+
+
+def _complete(verified: VerifiedPack, terms: DependencyTerms, locked: Composition | None) -> VerifiedPack:
+    """Return an archive's pack; one that holds an unpacked wheel with what it depends on, as if it were zipped."""
+    return with_dependencies(verified, terms, locked) if verified.pack.kind == WHEEL_KIND.id else verified
 
 
 def _vouch(found: Found, release: ReleaseDocument) -> tuple[str, Origin]:

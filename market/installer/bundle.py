@@ -28,7 +28,7 @@ from market.pack.inspect import Given
 from market.pack.record import dump_record
 from market.pack.source import SourceFile
 from market.pack.zip_format import MAX_ARCHIVE_BYTES, Limits
-from market.trust.verify import Promise, verify_archive, verify_wheel
+from market.trust.verify import Promise, verify_made, verify_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,7 +226,7 @@ def _verify(source: Source, blob: str, release: wire.ReleaseDocument) -> Verifie
         raise _refuse(error.message) from None
     if release.archive.kind == "wheel":
         return verify_wheel(archive, release.archive.filename, promise)
-    return verify_archive(archive, Given(), promise)
+    return verify_made(archive, Given(), promise)
 
 
 def _spool(source: Source, blob: str) -> BinaryIO:

@@ -10,21 +10,27 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.tags import sys_tags
 
 from market.model import Needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from market.model import Brought
+
 REMEMBER_SECONDS = 5.0
 REMEMBER_HOST_SECONDS = 60.0
 HOST_LOOKUP_SECONDS = 1.0
 """How long the lookup of one host name may take; after one that took longer the next ones get a tenth of it."""
 
-FATAL_KINDS = frozenset({"os", "python"})
+MAX_SHOWN_TAGS = 3
+
+FATAL_KINDS = frozenset({"os", "python", "tags"})
 """What nobody can provide later: such a pack isn't installed at all."""
 
 _SYSTEM_NAMES = {"win32": "windows", "cygwin": "windows", "macos": "darwin", "mac": "darwin", "osx": "darwin"}
@@ -32,7 +38,7 @@ _SYSTEM_NAMES = {"win32": "windows", "cygwin": "windows", "macos": "darwin", "ma
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """One thing that is needed and isn't here. `kind` is os, python, bins, env or hosts; `advice` says how to get it."""
+    """One thing that is needed and isn't here. `kind` is os, python, tags, bins, env or hosts; `advice` says how to get it."""
 
     kind: str
     name: str
@@ -47,13 +53,13 @@ class Lack:
 
 def load_needs(values: Mapping[str, Any]) -> Needs:
     """Return the needs that an index's document lists; what isn't text counts as no need."""
-    lists = {key: values.get(key) for key in ("os", "bins", "env", "hosts", "any_bins", "config")}
+    lists = {key: values.get(key) for key in ("os", "bins", "env", "hosts", "any_bins", "config", "tags")}
     texts = {
         key: tuple(name for name in value if isinstance(name, str)) if isinstance(value, list | tuple) else ()
         for key, value in lists.items()
     }
     python = values.get("python")
-    return Needs(python=python if isinstance(python, str) else "", **texts)
+    return Needs(python=python if isinstance(python, str) else "", brought=(), **texts)
 
 
 def can_resolve(host: str) -> bool:
@@ -91,8 +97,11 @@ class Machine:
 
     def find_unmet(self, needs: Mapping[str, Any]) -> tuple[str, ...]:
         """Return which needs, as an index's document lists them, can never be met here: another system, another Python."""
-        read = load_needs(needs)
-        return self.missing(Needs(os=read.os, python=read.python))
+        return tuple(lack.text for lack in self.never(load_needs(needs)))
+
+    def never(self, *needs: Needs) -> tuple[Lack, ...]:
+        """Return what nobody can provide here. Nothing else is looked for, so no program, variable or host."""
+        return self.lacks(*(Needs(os=one.os, python=one.python, tags=one.tags, brought=one.brought) for one in needs))
 
     def _lacks(self, needs: Needs) -> Iterator[Lack]:
         if needs.os and self._system not in {_system_name(name) for name in needs.os}:
@@ -111,6 +120,13 @@ class Machine:
         if needs.python and not _fits_python(needs.python):
             text = f"Python {needs.python} (this is {platform.python_version()})"
             yield Lack("python", needs.python, text, f"run Market with Python {needs.python}")
+        if needs.tags and not _fits_tags(needs.tags):
+            text = f"a Python and system for {_shown(needs.tags)} (this is {_own_tag()})"
+            yield Lack(
+                "tags", " ".join(needs.tags), text, f"take a release with a wheel for any Python, or for {_own_tag()}"
+            )
+        for one in needs.brought:
+            yield from _lacks_of_brought(one)
         for name in needs.hosts:
             if not self._has_host(name):
                 yield Lack(
@@ -145,6 +161,46 @@ class Machine:
         if not found:
             self._slow_until = time.monotonic() + REMEMBER_HOST_SECONDS
         return bool(found and found[0])
+
+
+def _lacks_of_brought(brought: Brought) -> Iterator[Lack]:
+    """What lies beside a wheel was chosen for the Python and system that installed it."""
+    advice = "reinstall it with this Python, so that what it depends on is fetched for it"
+    if brought.tags and not _fits_tags(brought.tags):
+        text = f"a Python and system for {_shown(brought.tags)}, since it brings {brought.name} (this is {_own_tag()})"
+        yield Lack("tags", brought.name, text, advice)
+    if brought.python and not _fits_python(brought.python):
+        text = f"Python {brought.python}, since it brings {brought.name} (this is {platform.python_version()})"
+        yield Lack("python", brought.name, text, advice)
+
+
+def _shown(tags: tuple[str, ...]) -> str:
+    more = len(tags) - MAX_SHOWN_TAGS
+    return " or ".join(tags[:MAX_SHOWN_TAGS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _fits_tags(tags: tuple[str, ...]) -> bool:
+    return any(_fits_tag(tag) for tag in tags)
+
+
+def _fits_tag(tag: str) -> bool:
+    """Whether one tag, which may stand for several (`py2.py3-none-any`), is one that this Python takes."""
+    parts = [frozenset(part.split(".")) for part in tag.lower().split("-")]
+    if len(parts) != 3:
+        return False
+    # What it stands for isn't spelled out: that may be more than fits into the memory.
+    pythons, abis, systems = parts
+    return any(one[0] in pythons and one[1] in abis and one[2] in systems for one in _own_tags())
+
+
+def _own_tag() -> str:
+    return "-".join(_own_tags()[0])
+
+
+@cache
+def _own_tags() -> tuple[tuple[str, str, str], ...]:
+    """Return what this Python takes, the best first: some 900, asked for only where a pack isn't made for all."""
+    return tuple((one.interpreter, one.abi, one.platform) for one in sys_tags())
 
 
 def _system_name(text: str) -> str:

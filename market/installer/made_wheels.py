@@ -8,23 +8,18 @@ from market.errors import MarketError
 from market.installer.archives import open_kept
 from market.installer.composition import compose, find_uncovered, requires_of
 from market.installer.layout import Layout, load_layout
+from market.installer.machine import Machine
+from market.installer.needs import find_never
 from market.installer.receipt import load_pack_receipts, load_receipt
 from market.pack.inspect import Given
-from market.pack.wheel_metadata import parse_wheel_file
-from market.pack.wheel_tree import find_dist_info
-from market.trust.verify import Promise, verify_archive
+from market.trust.verify import Promise, verify_made
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from market.installer.composition import Composition
     from market.installer.dependencies import DependencyTerms
     from market.installer.receipt import Receipt
     from market.installer.root import Root
-    from market.pack.source import Source
     from market.trust.verify import VerifiedPack
-
-WHEEL_FILE = ".dist-info/WHEEL"
 
 
 def reopen_installed(
@@ -44,7 +39,7 @@ def reopen_installed(
         return None
     promise = Promise(receipt.pack_name, receipt.version, receipt.archive_digest, receipt.release_digest)
     try:
-        verified = verify_archive(kept, Given(), promise)
+        verified = verify_made(kept, Given(), promise)
     except MarketError:
         return None
     return verified if works_here(verified) else None
@@ -52,26 +47,12 @@ def reopen_installed(
 
 def works_here(verified: VerifiedPack) -> bool:
     """Whether a pack that was made of a wheel fits this Python and system, each part of it; every other pack does."""
-    paths = [file.path for file in verified.source.files()]
-    if not find_dist_info(paths):
-        return True
-    files = [path for path in paths if path.endswith(WHEEL_FILE)]
-    if any(find_foreign_tags(verified.source, file) for file in files):
-        return False
     composition = compose(verified)
     if composition is None or composition.left_out:
-        return True
-    return not find_uncovered(requires_of(verified.source), composition.dependencies)
-
-
-def find_foreign_tags(source: Source, file: str) -> Sequence[str]:
-    """Return the tags of a file WHEEL where none of them fits this Python and system, else nothing."""
-    # Only wheels need it, and it takes 10 ms to load.
-    from packaging.tags import parse_tag, sys_tags
-
-    tags = parse_wheel_file(source.read(file), file)[0].tags
-    fitting = frozenset(sys_tags())
-    return () if any(fitting & parse_tag(tag) for tag in tags) else tags
+        return not find_never(verified.pack, Machine())
+    return not (
+        find_never(verified.pack, Machine()) or find_uncovered(requires_of(verified.source), composition.dependencies)
+    )
 
 
 def _find_receipt(root: Root, name: str) -> Receipt | None:

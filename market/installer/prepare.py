@@ -10,6 +10,7 @@ from market.installer.dependencies import DependencyTerms
 from market.installer.machine import Machine
 from market.installer.needs import check_needs
 from market.installer.preview import preview
+from market.installer.wheels import check_dependencies
 from market.resolve.policy import Policy, highest_class
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ def prepare(
     arrivals = acquire(picks, indexes, order.given, terms.dependencies)
     plan = preview(root, picks, indexes, arrivals, terms.machine)
     check_needs(plan, strict=terms.strict_needs)
+    for arrival in arrivals:
+        # What was put together elsewhere, for a bundle, wasn't held against the terms of this machine.
+        check_dependencies(arrival.verified, terms.dependencies)
     return Prepared(picks, arrivals, plan)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Conflict, NotFound, Unavailable
-from market.installer.acquire import WHEEL
+from market.installer.acquire import acquire_download
 from market.installer.composition import compose
 from market.installer.made_wheels import reopen_installed, works_here
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
-from market.installer.wheels import acquire_wheel
 from market.names import parse_digest, parse_publisher_name
 from market.pack.inspect import Given
-from market.trust.verify import Promise, verify_archive
+from market.pack.kinds import WHEEL_KIND
+from market.trust.verify import Promise, verify_archive, verify_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ def restore_release(
             raise
         say(f"{locked.name} {locked.version} is taken from the archives kept here: {error.message}")
         return kept
-    if release.archive.kind == WHEEL:
+    if WHEEL_KIND.id in (release.archive.kind, release.kind):
         return _restore_wheel(index, open_archive, release, locked, dependencies)
     _check_release(release, locked, index.url)
     verified = verify_archive(index.download_archive(release), Given(), promise)
@@ -63,7 +64,7 @@ def restore_kept(open_archive: Callable[[Digest], BinaryIO | None], locked: Lock
     kept = open_archive(locked.archive_digest)
     if kept is None:
         return None
-    verified = verify_archive(kept, Given(), _promise(locked))
+    verified = verify_made(kept, Given(), _promise(locked))
     return Arrival(verified, locked.publisher, locked.origin) if works_here(verified) else None
 
 
@@ -110,11 +111,9 @@ def _restore_wheel(
     promise = Promise(
         locked.name, locked.version, parse_digest(release.archive.digest), parse_digest(release.tree_digest)
     )
-    stream, name = index.download_archive(release), release.archive.filename
-    arrival = acquire_wheel(
-        stream, name, origin, dependencies, publisher=locked.publisher, promise=promise, locked=locked.composition
-    )
-    return check_restored(arrival, locked)
+    stream = index.download_archive(release)
+    arrival = acquire_download(stream, release, promise, origin, dependencies, locked.composition)
+    return check_restored(replace(arrival, publisher=locked.publisher), locked)
 
 
 def _promise(locked: LockedPack) -> Promise:

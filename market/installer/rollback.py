@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from market.errors import NotFound, Untrusted
 from market.installer.archives import open_kept
+from market.installer.dependencies import DependencyTerms
 from market.installer.guard import commit_guarded
 from market.installer.plan import Action, Allowed, Change, Step
 from market.installer.receipt import load_pack_receipts, load_receipts
 from market.installer.steps import install_steps
+from market.installer.wheels import check_stands_here
 from market.names import parse_pack_name, parse_version
 from market.pack.inspect import Given
-from market.trust.verify import Promise, VerifiedPack, verify_archive
+from market.trust.verify import Promise, VerifiedPack, verify_made
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +34,12 @@ def rollback_packs(
     *,
     version: str = "",
     overwrite_edits: bool = False,
+    dependencies: DependencyTerms = DependencyTerms(),  # noqa: B008
 ) -> tuple[Change, ...]:
     """Put the release before, or a kept `version`, back in the place of each pack; all or none.
 
     What stood there becomes the earlier one, so a second rollback undoes the first. Raises `NotFound` where nothing fitting is
-    kept, `Untrusted` where a kept archive isn't what it was, and `Conflict` as an install does.
+    kept, `Untrusted` where a kept archive isn't what it was, and `Conflict` and `Refused` as an install does.
     """
     locked.check_held()
     with ExitStack() as stack:
@@ -44,7 +47,13 @@ def rollback_packs(
             step
             for name in dict.fromkeys(names)
             for step in _plan(
-                stack, locked.root, str(parse_pack_name(name)), version, now, overwrite_edits=overwrite_edits
+                stack,
+                locked.root,
+                str(parse_pack_name(name)),
+                version,
+                now,
+                overwrite_edits=overwrite_edits,
+                dependencies=dependencies,
             )
         ]
         return commit_guarded(locked, steps, now)
@@ -79,9 +88,19 @@ def choose_earlier(root: Root, name: str, version: str = "") -> tuple[Receipt, E
     )
 
 
-def _plan(stack: ExitStack, root: Root, name: str, version: str, now: datetime, *, overwrite_edits: bool) -> list[Step]:
+def _plan(
+    stack: ExitStack,
+    root: Root,
+    name: str,
+    version: str,
+    now: datetime,
+    *,
+    overwrite_edits: bool,
+    dependencies: DependencyTerms,
+) -> list[Step]:
     _, earlier = choose_earlier(root, name, version)
     verified = _verify(stack, root, name, earlier)
+    check_stands_here(verified, dependencies)
     # Whose release it is was accepted when it was installed, and that its tree is another one is the very purpose.
     allowed = Allowed(overwrite_edits, accept_publisher=True, other_tree=True)
     steps = install_steps(root, verified, earlier.publisher, earlier.origin, now, allowed)
@@ -98,7 +117,7 @@ def _verify(stack: ExitStack, root: Root, name: str, earlier: Earlier) -> Verifi
     stack.enter_context(stream)
     promise = Promise(parse_pack_name(name), earlier.version, earlier.archive_digest, earlier.tree_digest)
     try:
-        return verify_archive(stream, Given(), promise)
+        return verify_made(stream, Given(), promise)
     except Untrusted as error:
         # It is of no use to anybody, and in its place the next install keeps a good one.
         root.archive(earlier.archive_digest).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""From a wheel to an `Arrival`: verify it, see that it works here, fetch what it depends on, and make one archive of both.
+"""From a wheel, zipped or unpacked, to an `Arrival`: see that it works here, fetch what it depends on, make one archive of both.
 
 From there on a wheel pack is a pack as every other: staged, switched, verified and rolled back as the archive that was made here.
 Its dependencies lie in the folder `.site` of its tree, so the record, and with it the tree digest, covers them too.
@@ -16,14 +16,17 @@ from market.disk.walk import open_tree
 from market.errors import InvalidInput, Untrusted
 from market.installer.composition import requires_of
 from market.installer.dependencies import SITE, check_allowed, check_covered, fetch_dependencies, resolve_dependencies
-from market.installer.made_wheels import find_foreign_tags, reopen_installed
+from market.installer.machine import Machine
+from market.installer.made_wheels import reopen_installed
+from market.installer.needs import check_runs_here
 from market.installer.site_folder import settle_site
 from market.installer.transaction import Arrival
 from market.installer.uv import open_workplace
 from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
-from market.pack.wheel_tree import SITE_FOLDER, find_dist_info
-from market.trust.verify import verify_archive, verify_wheel
+from market.pack.kinds import WHEEL_KIND
+from market.pack.wheel_tree import SITE_FOLDER
+from market.trust.verify import verify_made, verify_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,34 +51,46 @@ def acquire_wheel(
 ) -> Arrival:
     """Verify a wheel and return it, with its dependencies, as an arrival. Nothing is written into a root, and no code is run.
 
-    The dependencies are those of the installed pack where it is this release (see `DependencyTerms.reuse`), those of a lock file
-    with `locked`, else the newest. Raises as `verify_wheel`; `InvalidInput` where it is made for another Python or system, `Refused`
-    where the terms forbid its dependencies, `Conflict` where the locked ones don't do here, and as `explain_uv` where they can't be had.
+    Raises as `verify_wheel` and as `with_dependencies`.
     """
     wheel = verify_wheel(stream, file_name, promise)
     _check_given(wheel, given)
-    check_runs_here(wheel)
-    check_allowed(wheel.pack, requires_of(wheel.source), terms)
+    return Arrival(with_dependencies(wheel, terms, locked), publisher, origin)
+
+
+def with_dependencies(wheel: VerifiedPack, terms: DependencyTerms, locked: Composition | None = None) -> VerifiedPack:
+    """Return a wheel, zipped or in an archive, with what it depends on.
+
+    The dependencies are those of the installed pack where it is this release (see `DependencyTerms.reuse`), those of a lock file
+    with `locked`, else the newest. Raises `Refused` where it could never work here, or where the terms forbid its dependencies,
+    `Conflict` where the locked ones don't do here, as `explain_uv` where they can't be had, and `InvalidInput` where they don't fit
+    into a pack.
+    """
+    check_stands_here(wheel, terms)
     if (installed := reopen_installed(wheel.name, wheel.tree_digest, terms, locked)) is not None:
-        return Arrival(installed, publisher, origin)
+        return installed
     with open_workplace() as work:
         (work / SITE).mkdir()
         _fill_site(wheel, work, terms, locked)
         archive = _write_together(wheel, work / SITE)
-    return Arrival(verify_archive(archive, Given(name=wheel.name, version=wheel.version.text)), publisher, origin)
+    return verify_made(archive, Given(name=wheel.name, version=wheel.version.text))
 
 
-def check_runs_here(wheel: VerifiedPack) -> None:
-    """Raise `InvalidInput` where none of a wheel's tags fits this Python and system."""
-    from packaging.tags import sys_tags
+def check_stands_here(verified: VerifiedPack, terms: DependencyTerms) -> None:
+    """Raise `Refused` where a pack could never work on this machine, or has Python dependencies that it may not have here.
 
-    file = f"{find_dist_info([file.path for file in wheel.source.files()])}/WHEEL"
-    if tags := find_foreign_tags(wheel.source, file):
-        raise InvalidInput(
-            f"{wheel.name} {wheel.version} is made for another Python or system: {', '.join(tags)}",
-            why=f"this one is {next(iter(sys_tags()))}",
-            hint="take a wheel with the tag py3-none-any, or the one for this system",
-        )
+    Also for what was put together before, or on another machine: the machine, its Python and its operator's terms may be others.
+    """
+    check_runs_here(verified.pack, Machine())
+    check_dependencies(verified, terms)
+
+
+def check_dependencies(verified: VerifiedPack, terms: DependencyTerms) -> None:
+    """Raise `Refused` where a pack names Python dependencies, or brings them, and its classes may not have any here."""
+    if verified.pack.kind == WHEEL_KIND.id:
+        brings = any(path.startswith(f"{SITE_FOLDER}/") for path in verified.record.by_path)
+        named = requires_of(verified.source) or ((f"what lies in {SITE_FOLDER}",) if brings else ())
+        check_allowed(verified.pack, named, terms)
 
 
 def _fill_site(wheel: VerifiedPack, work: Path, terms: DependencyTerms, locked: Composition | None) -> None:

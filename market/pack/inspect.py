@@ -30,6 +30,7 @@ from market.pack.rules import NOT_PORTABLE, make_problem
 from market.pack.skills import FolderReading, fold_name, read_folder
 from market.pack.text import read_manifest
 from market.pack.wheel_inspect import check_wheel
+from market.pack.wheel_needs import add_wheel_needs
 from market.pack.wheel_tree import own_paths
 
 if TYPE_CHECKING:
@@ -76,18 +77,23 @@ class Inspection:
         return tuple(problem for problem in self.problems if problem.severity is severity)
 
 
-def inspect_pack(source: Source, given: Given = Given()) -> Inspection:  # noqa: B008
+def inspect_pack(source: Source, given: Given = Given(), *, made_here: bool = False) -> Inspection:  # noqa: B008
     """Read all manifests of a tree and return the pack with all problems at once, in the order of their files.
 
-    A skill with an error is left out of the pack and its problem reported; its siblings stay.
+    A skill with an error is left out of the pack and its problem reported; its siblings stay. `made_here`: Market put the tree
+    together, so that beside a wheel may lie what was fetched for it. Who doesn't know that says nothing.
     """
     files = {file.path: file for file in source.files()}
     kind = find_kind(files)
-    if is_wheel_kind(kind):
+    whole = files
+    if made_here and is_wheel_kind(kind):
         # What it depends on lies beside it, and isn't its author's.
         files = {path: files[path] for path in own_paths(files)}
     problems = [*_check_paths(files)]
     manifest = kind.parse(read_manifest(source, files[kind.marker]), kind.marker) if kind else None
+    if manifest and is_wheel_kind(kind):
+        dist_info = manifest.file.partition("/")[0]
+        manifest = replace(manifest, needs=add_wheel_needs(manifest.needs, source, whole, dist_info))
     problems.extend(manifest.problems if manifest else ())
     problems.extend(check_wheel(source, files, manifest) if manifest and is_wheel_kind(kind) else ())
     folders = choose_skill_folders(kind, manifest, files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 if TYPE_CHECKING:
@@ -60,3 +60,32 @@ class MemorySource:
     def open(self, path: str) -> BinaryIO:
         """Open a file's bytes as a stream."""
         return io.BytesIO(self._contents[path])
+
+
+@dataclass(frozen=True)
+class PartOfSource:
+    """A tree without some folders at its top, and with some files' bytes replaced or added."""
+
+    whole: Source
+    left_out: frozenset[str] = frozenset()
+    replaced: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The whole tree's name."""
+        return self.whole.name
+
+    def files(self) -> Sequence[SourceFile]:
+        """Return the files that aren't left out, and those that only stand in `replaced`."""
+        files = [file for file in self.whole.files() if file.path.partition("/")[0] not in self.left_out]
+        added = self.replaced.keys() - {file.path for file in files} if self.replaced else ()
+        files += (SourceFile(path, len(self.replaced[path]), executable=False) for path in added)
+        return tuple(sorted(files, key=lambda file: file.path.encode())) if added else tuple(files)
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes."""
+        return self.replaced[path] if path in self.replaced else self.whole.read(path)
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file."""
+        return MemorySource(self.replaced).open(path) if path in self.replaced else self.whole.open(path)

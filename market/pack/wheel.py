@@ -86,10 +86,6 @@ def read_wheel(stream: BinaryIO, file_name: str = "") -> Wheel:
     members = [member for member in foreign.members if not member.is_folder]
     paths = [member.path for member in members]
     problems = [*foreign.changes, *(problem for path in paths for problem in check_path(path)), *find_collisions(paths)]
-    # In a tree such a folder is what Market fetched, so that the rules for trees pass it over.
-    problems += [
-        make_problem("wheel-hidden", f"{path!r} starts with a dot", path) for path in paths if path.startswith(".")
-    ]
     dist_info = find_dist_info(paths)
     problems += [] if dist_info else [_explain_dist_info(paths)]
     if problems:

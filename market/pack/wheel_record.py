@@ -1,4 +1,7 @@
-"""RECORD of a wheel: complete and true, or the wheel is refused. The standard leaves signatures beside it unlisted."""
+"""RECORD of a wheel: complete and true, or the wheel is refused. The standard leaves signatures beside it unlisted.
+
+What lies in `.site` isn't the wheel's: whether it may be there, is `market.pack.wheel_tree`'s to say.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DIST_INFO = ".dist-info"
 DIST_INFO_FILES = ("METADATA", "WHEEL", "RECORD")
 SITE_FOLDER = ".site"
-"""Beside the package: what Market fetched for it to depend on. Never part of a wheel."""
+"""Beside the package: what Market fetched for it to depend on, and a worker imports. Never an author's."""
 
 _MODULE_SUFFIXES = (".py", ".pyi", ".so", ".pyd")
 
@@ -59,8 +59,8 @@ def package_folders(paths: Collection[str]) -> tuple[str, ...]:
 
 
 def check_wheel_tree(paths: Collection[str]) -> Iterator[Problem]:
-    """Yield a problem for each file that a pack's wheel must not have. `paths` are its own."""
-    for path in paths:
+    """Yield a problem for each file that a pack's wheel must not have. `paths` are those that its author answers for."""
+    for path in own_paths(paths):
         if path.endswith(".pth"):
             yield make_problem("wheel-pth", f"{path!r} is a path file", path)
         elif path.endswith((".pyc", ".pyo")):
@@ -73,7 +73,9 @@ def check_wheel_tree(paths: Collection[str]) -> Iterator[Problem]:
 
 def _check_top(top: str, example: str) -> Iterator[Problem]:
     module = top.partition(".")[0]
-    if top.startswith("."):
+    if top == SITE_FOLDER:
+        yield make_problem("wheel-site", f"{example!r} lies where Market puts what a wheel depends on", example)
+    elif top.startswith("."):
         yield make_problem("wheel-hidden", f"{top!r} starts with a dot", example)
     elif top.endswith(".data"):
         yield make_problem("wheel-data", f"{example!r} would be spread outside the package", example)

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from market.installer.machine import Lack
 
 SHOWN_FILES = 5
+LACKING = "machine-lacks"
 
 
 def lacking(missing: Sequence[Lack]) -> Problem:
     """Say what a skill needs that this machine doesn't have, and how to get it."""
     return Problem(
-        "machine-lacks",
+        LACKING,
         Severity.WARNING,
         f"it needs {'; '.join(lack.text for lack in missing)}",
         reason="the skill says so in its needs",
-        fix=f"{'; '.join(lack.advice for lack in missing)}; then rescan",
+        fix=f"{'; '.join(dict.fromkeys(lack.advice for lack in missing))}; then rescan",
     )
 
 

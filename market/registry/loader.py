@@ -20,11 +20,12 @@ from market.installer.machine import Machine
 from market.installer.root import Root
 from market.installer.tree_state import read_unit
 from market.pack.inspect import Given, inspect_pack
+from market.pack.source import PartOfSource
 from market.registry.judge import judge
 from market.registry.links import dropped_link, find_linked_manifests, find_target
 from market.registry.live import SOURCE_PACK, SOURCE_WORKSPACE, LiveSkill
 from market.registry.refusals import find_dropped, refuse_entry
-from market.registry.rooted import PartOfSource, find_outside, resolve
+from market.registry.rooted import find_outside, resolve
 from market.registry.roots import installed_names, is_link, leaves_root
 from market.registry.snapshot import plain_key
 from market.registry.switches import Switches
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from market.installer.tree_state import UnitReading
     from market.model import Pack, Skill
     from market.pack.inspect import Inspection
+    from market.pack.source import Source
     from market.registry.unit import StatMark
 
 MAX_REMEMBERED_TREES = 20_000
@@ -130,17 +132,17 @@ class Loader:
             inspection = self._parse(tree, given)
         outside = find_outside(tree.source, inspection.problems, tree.unit.path, tree.unit.root)
         if outside.rewritten:
-            inspection = inspect_pack(PartOfSource(tree.source, replaced=outside.rewritten), given)
+            inspection = _inspect_tree(PartOfSource(tree.source, replaced=outside.rewritten), given)
         return inspection, dict(outside.escaped)
 
     def _parse(self, tree: Tree, given: Given) -> Inspection:
         if not tree.digest:
-            return inspect_pack(tree.source, given)
+            return _inspect_tree(tree.source, given)
         key = tree.digest, tree.source.name, given
         with self._lock:
             known = self._parsed.get(key)
         if known is None:
-            known = inspect_pack(tree.source, given)
+            known = _inspect_tree(tree.source, given)
             with self._lock:
                 self._parsed[key] = known
                 while len(self._parsed) > MAX_REMEMBERED_TREES:
@@ -167,6 +169,11 @@ class Loader:
             problems=(*reasons, *_problems_of(skill, inspection.problems)),
             source=_source(tree),
         )
+
+
+def _inspect_tree(source: Source, given: Given) -> Inspection:
+    # Whoever may write into a root may put there whatever runs; what others send passes an install before it.
+    return inspect_pack(source, given, made_here=True)
 
 
 def _nothing(unit: UnitId, identity: tuple[int, int], marks: TreeMarks) -> LoadedUnit:

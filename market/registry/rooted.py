@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from market.errors import Severity
-from market.pack.source import MemorySource, SourceFile
 from market.registry.log_lines import escape_cause
 from market.registry.roots import leaves_root
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from market.errors import Problem
     from market.pack.source import Source
@@ -26,35 +25,6 @@ if TYPE_CHECKING:
 COMMAND_FILE = "skill.json"
 OUTSIDE_RULES = frozenset({"entry-escapes", "entry-missing"})
 MAX_MANIFEST_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class PartOfSource:
-    """A tree without some folders at its top, and with some files' bytes replaced or added."""
-
-    whole: Source
-    left_out: frozenset[str] = frozenset()
-    replaced: Mapping[str, bytes] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The whole tree's name."""
-        return self.whole.name
-
-    def files(self) -> Sequence[SourceFile]:
-        """Return the files that aren't left out, and those that only stand in `replaced`."""
-        files = [file for file in self.whole.files() if file.path.partition("/")[0] not in self.left_out]
-        added = self.replaced.keys() - {file.path for file in files} if self.replaced else ()
-        files += (SourceFile(path, len(self.replaced[path]), executable=False) for path in added)
-        return tuple(sorted(files, key=lambda file: file.path.encode())) if added else tuple(files)
-
-    def read(self, path: str) -> bytes:
-        """Return a file's bytes."""
-        return self.replaced[path] if path in self.replaced else self.whole.read(path)
-
-    def open(self, path: str) -> BinaryIO:
-        """Open a file."""
-        return MemorySource(self.replaced).open(path) if path in self.replaced else self.whole.open(path)
 
 
 @dataclass(frozen=True, slots=True)

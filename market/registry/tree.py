@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from market.installer.tree_state import TreeState
 from market.pack.record import FileRecord, Record, make_record
-from market.pack.source import MemorySource
+from market.pack.source import MemorySource, PartOfSource
 from market.registry.judge import TreeStanding
-from market.registry.rooted import PartOfSource
 
 if TYPE_CHECKING:
     from market.disk.walk import Folder

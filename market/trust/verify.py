@@ -43,7 +43,7 @@ class Promise:
 
 
 class VerifiedPack:
-    """A pack that may be installed. `verify_archive` or `verify_wheel` makes it (the constructor asks for this file's seal).
+    """A pack that may be installed. The functions below make it (the constructor asks for this file's seal).
 
     `archive` is the open stream that was verified, and `source` reads from it.
     """
@@ -62,7 +62,7 @@ class VerifiedPack:
         problems: tuple[Problem, ...],
     ) -> None:
         if seal is not _SEAL:
-            raise TypeError("a VerifiedPack is made by market.trust.verify.verify_archive only")
+            raise TypeError("a VerifiedPack is made by market.trust.verify only")
         self.pack = pack
         self.version = version
         self.record = record
@@ -92,6 +92,15 @@ def verify_archive(stream: BinaryIO, given: Given, promise: Promise | None = Non
         return _verify(stream, _read_archive, given, promise)
 
 
+def verify_made(stream: BinaryIO, given: Given, promise: Promise | None = None) -> VerifiedPack:
+    """Verify an archive that Market made, on this machine or for a bundle, as `verify_archive` does those of others.
+
+    Beside a wheel it may hold what was fetched for it, which no RECORD speaks of: whether that may be used here is the caller's.
+    """
+    with naming(f"{promise.name} {promise.version}" if promise else given.name):
+        return _verify(stream, _read_archive, given, promise, made_here=True)
+
+
 def verify_wheel(stream: BinaryIO, file_name: str = "", promise: Promise | None = None) -> VerifiedPack:
     """Read a wheel strictly, RECORD included, and hold it against the index's promise, as `verify_archive` does.
 
@@ -119,7 +128,12 @@ def _read_archive(stream: BinaryIO, _given: Given) -> _Read:
 
 
 def _verify(
-    stream: BinaryIO, read: Callable[[BinaryIO, Given], _Read], given: Given, promise: Promise | None
+    stream: BinaryIO,
+    read: Callable[[BinaryIO, Given], _Read],
+    given: Given,
+    promise: Promise | None,
+    *,
+    made_here: bool = False,
 ) -> VerifiedPack:
     stream.seek(0)
     _, sha256 = hash_stream(stream)
@@ -131,7 +145,7 @@ def _verify(
     record = make_record(source)
     if promise is not None:
         _check_same("tree", promise.tree_digest, record.tree_digest)
-    inspection = inspection or inspect_pack(source, given)
+    inspection = inspection or inspect_pack(source, given, made_here=made_here)
     if inspection.pack is None or inspection.archive_blockers:
         name = inspection.pack.name if inspection.pack else given.name
         raise InvalidInput(

@@ -86,7 +86,7 @@ def test_a_wheel_for_another_system_can_be_published_from_there_only(tmp_path: P
     wheel = write_wheel(tmp_path, a_code_wheel(tag="py3-none-win_amd64"), tag="py3-none-win_amd64")
     item = verdict(shell, wheel)
     assert item["installable"]
-    assert "made for another Python or system" in rules(item)["wheel-not-proven"]
+    assert "needs a Python and system for py3-none-win_amd64" in rules(item)["wheel-not-proven"]
 
 
 def test_what_it_depends_on_and_isn_t_there_is_said(tmp_path: Path, shell: Shell) -> None:

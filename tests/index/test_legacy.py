@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from index.faces.python import form
+from market.client import wire
+from market.pack.source import MemorySource
 from tests.factories import a_source
-from tests.index.builders import AnIndex, an_index
+from tests.index.builders import AnIndex, an_index, archive
 from tests.index.uploads import BOUNDARY, a_form, basic, part, pieces, upload
 from tests.index.wheels import SKILL, a_wheel, an_sdist, wheel_name
+from tests.wheels import code_files, zip_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +44,23 @@ def test_wheel_is_published_and_at_once_everywhere(index: AnIndex, path: str, co
     assert (release["kind"], release["needs"]) == ("wheel", {"python": ">=3.9"})
     assert [item["name"] for item in index.get("/v1/search?q=loud").json["items"]] == ["text-tools"]
     assert index.get(f"/v1/blobs/sha256/{digest[7:]}").body == wheel
+
+
+def test_what_lies_where_dependencies_do_is_refused_zipped_and_unpacked(index: AnIndex) -> None:
+    files = {**code_files(), ".site/pydantic.py": b"x = 1\n"}
+    upload_answer = upload(index, zip_files(files), "demo_pack-1.0.0-py3-none-any.whl")
+    sent = index.put(archive(MemorySource(files)), name="demo-pack")
+    for answer in (upload_answer, sent):
+        assert answer.status in (400, 422)
+        assert "wheel-site" in [problem["rule"] for problem in answer.json["problems"]]
+    assert index.get("/v1/packs").json["items"] == []
+
+
+def test_a_wheel_s_tags_are_among_its_release_s_needs(index: AnIndex) -> None:
+    wheel = zip_files(code_files(tag="cp311-cp311-win_amd64"))
+    assert upload(index, wheel, "demo_pack-1.0.0-cp311-cp311-win_amd64.whl").status == 200
+    assert index.get(wire.release_path("demo-pack", "1.0.0")).json["needs"] == {"tags": ["cp311-cp311-win_amd64"]}
+    assert "cp311-cp311-win_amd64" in index.get("/packs/demo-pack/1.0.0").text
 
 
 def test_same_bytes_again_are_fine_and_others_are_not(index: AnIndex) -> None:

@@ -314,8 +314,13 @@ def test_a_setting_that_can_t_be_read_is_an_error_and_not_a_permission() -> None
 
 @pytest.mark.parametrize("tag", ["cp27-cp27m-manylinux1_x86_64", "py3-none-win_amd64"])
 def test_a_wheel_for_another_python_or_system_is_refused_by_its_tags(tmp_path: Path, tag: str) -> None:
-    with pytest.raises(InvalidInput, match=f"demo-pack 1.0.0 is made for another Python or system: {tag}"):
-        acquire(a_wheel(tag=tag), terms(tmp_path / "house"))
+    with pytest.raises(Refused, match=f"demo-pack 1.0.0 needs a Python and system for {tag}"):
+        acquire(a_wheel(tag=tag, requires=("nowhere-to-be-found",)), terms(tmp_path / "house"))
+
+
+def test_a_wheel_for_another_python_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"demo-pack 1.0.0 needs Python >=3.99 \(this is 3"):
+        acquire(a_wheel(metadata="Requires-Python: >=3.99\n", requires=("nowhere-to-be-found",)), terms(tmp_path / "house"))
 
 
 @pytest.mark.parametrize(

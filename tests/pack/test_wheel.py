@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from market.errors import InvalidInput, Untrusted
-from market.model import Kind
+from market.model import Brought, Kind, Needs
 from market.pack.archive_write import write_archive
 from market.pack.inspect import Given, inspect_pack
 from market.pack.kinds import KINDS
 from market.pack.source import MemorySource
 from market.pack.wheel import is_wheel, read_wheel
 from market.pack.wheel_metadata import parse_requires
-from market.trust.verify import verify_archive, verify_wheel
+from market.pack.wheel_needs import is_met_everywhere
+from market.trust.verify import verify_archive, verify_made, verify_wheel
 from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
 from tests.wheels import a_code_wheel, a_python_skill, a_wheel, wheel_files, zip_files
 
@@ -85,9 +86,54 @@ def test_the_tree_in_a_wheel_and_the_same_tree_unpacked_get_one_verdict() -> Non
         ".site/other.pth": b"",
     }
     zipped = inspect_pack(read_wheel(io.BytesIO(zip_files(contents))).source)
-    installed = inspect_pack(MemorySource(unpacked, name="demo-pack"))
+    installed = inspect_pack(MemorySource(unpacked, name="demo-pack"), made_here=True)
     assert installed == zipped
     assert not installed.problems
+
+
+def test_what_an_author_puts_where_dependencies_lie_is_refused_in_every_tree_but_one_made_here() -> None:
+    contents = wheel_files({"demo_pack/hi/SKILL.md": a_skill_md("hi"), ".site/pydantic.py": "x = 1\n"})
+    source = MemorySource(contents, name="demo-pack")
+    assert [(problem.rule, problem.file) for problem in inspect_pack(source).errors] == [("wheel-site", ".site/pydantic.py")]
+    plain = MemorySource({"SKILL.md": a_skill_md("plain"), ".site/x.py": b""}, name="plain")
+    assert inspect_pack(plain, Given(version="1.0.0")).errors == ()  # no worker ever looks there
+
+
+@pytest.mark.parametrize(
+    ("brought", "needs"),
+    [
+        ({}, ()),
+        ({"WHEEL": "Tag: py2-none-any\nTag: py3-none-any\n", "METADATA": "Requires-Python: >=3.8\n"}, ()),
+        ({"WHEEL": "Tag: cp311-cp311-linux_x86_64\n"}, (Brought("fast one 2.0", ("cp311-cp311-linux_x86_64",)),)),
+        ({"METADATA": "Name: x\r\nrequires-python: >=3.8,<3.12\r\n\r\nRequires-Python: <3\n"}, (Brought("fast one 2.0", (), ">=3.8,<3.12"),)),
+        ({"METADATA": "Name: x\n\nRequires-Python: <3\n"}, ()),
+        ({"METADATA": "Requires-Python: any you like\n"}, ()),
+    ],
+)
+def test_what_lies_beside_a_wheel_says_on_which_python_and_system_it_works(
+    brought: dict[str, str], needs: tuple[Brought, ...]
+) -> None:
+    site = {f".site/fast one-2.0.dist-info/{name}": text.encode() for name, text in brought.items()}
+    pack = inspect_pack(MemorySource({**wheel_files(), **site}), made_here=True).pack
+    assert pack is not None
+    assert pack.needs == Needs(brought=needs)
+
+
+def test_a_wheel_s_own_tags_are_a_need_unless_they_fit_everywhere() -> None:
+    for tag, tags in (("py3-none-any", ()), ("py2.py3-none-any", ()), ("py311-none-any", ("py311-none-any",))):
+        pack = verify_wheel(io.BytesIO(a_wheel(tag=tag, metadata="Requires-Python: >=3.99\n"))).pack
+        assert pack.needs == Needs(python=">=3.99", tags=tags)
+
+
+@pytest.mark.parametrize(
+    ("python", "everywhere"),
+    [
+        ("", True), (">=3.8", True), (">=3.11", True), (">=3.11.4", False), (">3.10", True), (">3.11", False), ("!=3.9.*,>=3.6", True),
+        ("!=3.11.2", False), ("!=3.*", False), ("<4", False), ("==3.11.*", False), ("===anything", False), ("~=3.8", False),
+    ],
+)  # fmt: skip
+def test_what_every_python_meets_on_which_market_works_is_no_need(python: str, everywhere: bool) -> None:
+    assert is_met_everywhere(python) is everywhere
 
 
 def test_a_plain_zip_and_a_folder_are_no_wheels() -> None:
@@ -191,7 +237,8 @@ DIST_INFO = "demo_pack-1.0.0.dist-info"
         (lambda: a_wheel({"sitecustomize.py": ""}), "wheel-shadows", "'sitecustomize'"),
         (lambda: a_wheel({"demo_pack/fast.pyc": "x"}), "wheel-bytecode", "fast.pyc"),
         (lambda: a_wheel({"notes.txt": "x"}), "wheel-top-file", "notes.txt"),
-        (lambda: a_wheel({".site/x.py": "x"}), "wheel-hidden", ".site"),
+        (lambda: a_wheel({".hidden/x.py": "x"}), "wheel-hidden", ".hidden"),
+        (lambda: a_wheel({".site/x.py": "x"}), "wheel-site", "'.site/x.py' lies where Market puts"),
         (lambda: a_wheel(requires=("evil @ https://127.0.0.1/evil.zip",)), "wheel-dependency-url", "evil"),
         (lambda: a_wheel(requires=("not a requirement !",)), "wheel-metadata", "not a requirement"),
         (lambda: a_wheel(metadata="Name: other\n"), "wheel-metadata", "name can't be read, or stands twice"),
@@ -253,15 +300,19 @@ def test_what_a_real_builder_writes_is_a_good_wheel(tmp_path: Path) -> None:
 
 def test_an_archive_of_a_wheels_tree_is_held_against_its_record_too() -> None:
     contents = wheel_files()
-    for changes, is_good in (
-        ({}, True),
-        ({".site/helper.py": b"x = 1"}, True),
-        ({"demo_pack/__init__.py": b"evil = 1"}, False),
+    for verify, changes, trouble in (
+        (verify_archive, {}, ""),
+        (verify_made, {}, ""),
+        (verify_made, {".site/helper.py": b"x = 1"}, ""),
+        (verify_archive, {".site/helper.py": b"x = 1"}, "wheel-site"),
+        (verify_archive, {"demo_pack/__init__.py": b"evil = 1"}, "isn't what RECORD says"),
+        (verify_made, {"demo_pack/__init__.py": b"evil = 1"}, "isn't what RECORD says"),
     ):
         archive = io.BytesIO()
         write_archive(MemorySource({**contents, **changes}), archive)
-        if is_good:
-            assert verify_archive(archive, Given()).pack.kind == "wheel"
+        if not trouble:
+            assert verify(archive, Given()).pack.kind == "wheel"
         else:
-            with pytest.raises(Untrusted, match="isn't what RECORD says"):
-                verify_archive(archive, Given())
+            with pytest.raises((Untrusted, InvalidInput)) as caught:
+                verify(archive, Given())
+            assert trouble in f"{caught.value} {caught.value.problems}"

@@ -97,16 +97,16 @@ def _open(
         raise InvalidInput("name a folder or an installed pack, or a file with --from", hint="see --help")
     if source:
         return import_draft(existing_path(source), given)
-    return build_folder(*_find(market, target or "", given, roots))
+    if (folder := Path(target or "").expanduser()).is_dir():  # it wins over an installed pack
+        return build_folder(folder, given)
+    return _open_installed(market, target or "", given, roots)
 
 
-def _find(market: Market, target: str, given: Given, roots: tuple[str, ...]) -> tuple[Path, Given]:
-    """Return the folder that is meant. A folder here wins over an installed pack: nothing but a pack's tree is read."""
-    if Path(target).expanduser().is_dir():
-        return Path(target).expanduser(), given
-    installed = find_installed(market, target, roots)
-    version = installed.receipt.version.text if installed.receipt else ""
-    return installed.path, Given(name=given.name or installed.name, version=given.version or version)
+def _open_installed(market: Market, name: str, given: Given, roots: tuple[str, ...]) -> AbstractContextManager[Draft]:
+    """Make the archive of an installed pack's tree; of a wheel's, of what its author made."""
+    installed = find_installed(market, name, roots)
+    version = given.version or (installed.receipt.version.text if installed.receipt else "")
+    return build_folder(installed.path, Given(given.name or installed.name, version), is_installed=True)
 
 
 def _lines(draft: Draft, path: Path, dry_run: bool) -> list[str]:

@@ -74,6 +74,7 @@ def _document(row: PackStanding, newest: Newest, pin: Pin | None) -> dict[str, A
         "host": row.host,
         "host_version": row.host_version,
         "not_loaded": [{"name": name, "reason": reason} for name, reason in row.not_loaded],
+        "lacks": [{"text": text, "fix": fix} for text, fix in row.lacks],
         "trouble": row.trouble,
     }
 

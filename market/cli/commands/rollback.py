@@ -12,6 +12,7 @@ from market.cli.locking import lock_timeout_option
 from market.cli.plugged import open_guard
 from market.cli.roots import one_root_option, writable_root
 from market.errors import InvalidInput, NotFound
+from market.installer.dependencies import make_dependency_terms
 from market.installer.plan import Action, Change
 from market.installer.rollback import choose_earlier, find_last_changed, rollback_packs
 from market.installer.transaction import lock_root
@@ -63,7 +64,14 @@ def rollback(
         lock_root(into, timeout_seconds=lock_timeout, guard=guard) as locked,
         output.progress(f"rolling back in {into.path}"),
     ):
-        changes = rollback_packs(locked, _chosen(into, names), market.now(), version=version, overwrite_edits=force)
+        changes = rollback_packs(
+            locked,
+            _chosen(into, names),
+            market.now(),
+            version=version,
+            overwrite_edits=force,
+            dependencies=make_dependency_terms(market.environ),
+        )
     report_changes(market, output, into, changes)
 
 

@@ -78,6 +78,7 @@ def _document(row: PackStanding) -> dict[str, Any]:
         "edited_files": list(row.edited_files),
         "accepted_at": accepted.at.isoformat() if accepted else "",
         "not_loaded": [{"name": name, "reason": reason} for name, reason in row.not_loaded],
+        "lacks": [{"text": text, "fix": fix} for text, fix in row.lacks],
         "kept": [one.version.text for one in receipt.earlier] if receipt else [],
         "skills": [{"key": key, "state": state} for key, state in row.skills],
     }
@@ -101,6 +102,7 @@ def _lines(item: dict[str, Any]) -> list[str]:
         "before it": ", ".join(item["kept"]),
         "skills": ", ".join(f"{one['key']} ({one['state']})" for one in item["skills"]),
         "problems": "; ".join(group_lost((one["name"], one["reason"]) for one in item["not_loaded"])),
+        "ineligible": "; ".join(f"{one['text']}: {one['fix']}" for one in item["lacks"]),
     }
     head = f"{item['name']} {item['version']}".rstrip()
     return [

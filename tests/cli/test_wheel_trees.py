@@ -1,0 +1,206 @@
+"""What may lie in the tree of a wheel pack, zipped, unpacked or put together by Market, and on which machine it may stand."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from market.installer.bundle import bundle_pack, describe_release, write_bundle
+from market.installer.receipt import Origin
+from market.installer.root import open_root
+from market.installer.transaction import Arrival
+from market.pack.archive_write import write_archive
+from market.pack.inspect import Given
+from market.pack.source import MemorySource
+from market.registry.loader import Loader
+from market.registry.unit import UnitId
+from market.trust.verify import verify_made
+from tests.installer.builders import install
+from tests.wheels import a_wheel, code_files, write_wheel, zip_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.shell import Shell
+
+HELPER = {".site/helper.py": b"X = 1\n"}
+# What a tree has that was put together with another Python.
+FAST = {
+    ".site/fast.py": b"",
+    ".site/fast-2.1.dist-info/WHEEL": b"Wheel-Version: 1.0\nTag: cp27-cp27m-win32\n",
+    ".site/fast-2.1.dist-info/METADATA": b"Name: fast\nVersion: 2.1\nRequires-Python: <3\n",
+}
+USES_HELPER = "import helper\n\n\ndef echo_py(params, context):\n    return {'x': helper.X}\n"
+
+
+def an_archive(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    write_archive(MemorySource(files), out)
+    return out.getvalue()
+
+
+def a_made_arrival(files: dict[str, bytes]) -> Arrival:
+    made = verify_made(io.BytesIO(an_archive(files)), Given())
+    return Arrival(made, "", Origin("archive", "/dist/demo.whl"))
+
+
+def a_bundle(path: Path, arrival: Arrival) -> Path:
+    with path.open("wb") as out:
+        write_bundle([bundle_pack(arrival, describe_release(arrival, "2026-01-02T03:04:05+00:00"))], out)
+    return path
+
+
+def unpack(folder: Path, files: dict[str, bytes]) -> Path:
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return folder
+
+
+def give_house(shell: Shell) -> Path:
+    """Let uv find the wheels of one folder only, with `helper` in it."""
+    house = shell.folder / "house"
+    write_wheel(house, a_wheel({"helper/__init__.py": "X = 1\n"}, name="helper"), "helper")
+    shell.environ.update({"HOME": os.environ.get("HOME", "/"), "UV_OFFLINE": "1", "UV_FIND_LINKS": str(house), "UV_NO_CACHE": "1"})
+    return house
+
+
+@pytest.mark.parametrize("form", ["folder", "archive", "foreign", "wheel"])
+def test_an_author_s_own_site_is_refused_on_every_road(shell: Shell, form: str) -> None:
+    files = {**code_files(), **HELPER, ".site/evil.pth": b"import os\n"}
+    sent = {
+        "folder": lambda: unpack(shell.folder / "demo-pack", files),
+        "archive": lambda: shell.folder / "demo.zip",
+        "foreign": lambda: shell.folder / "demo.zip",
+        "wheel": lambda: write_wheel(shell.folder, zip_files(files)),
+    }[form]()
+    if form in ("archive", "foreign"):
+        sent.write_bytes(an_archive(files) if form == "archive" else zip_files(files))
+    (item,) = shell("check", sent, "--json", expect=2).json["items"]
+    assert [(problem["rule"], problem["file"]) for problem in item["problems"] if problem["severity"] == "error"] == [("wheel-site", ".site/evil.pth")]
+    for command in ("install", "publish" if form in ("folder", "wheel") else "upload"):
+        refused = shell(command, sent, expect=2)
+        assert "wheel-site" in refused.err, refused.err
+    assert shell("list", "--json").json["items"] == []
+    assert shell.index.releases == {}
+
+
+def test_an_index_that_gives_a_tree_with_a_site_isn_t_believed(shell: Shell) -> None:
+    # An index that doesn't check, or a bundle that somebody serves.
+    shell.index.add(an_archive({**code_files(), **HELPER}), is_strict=False)
+    assert "wheel-site" in shell("install", "demo-pack", expect=2).err
+    assert shell("list", "--json").json["items"] == []
+
+
+@pytest.mark.flow
+def test_an_unpacked_wheel_of_an_index_is_locked_and_restored_with_what_it_depends_on(shell: Shell) -> None:
+    give_house(shell)
+    shell("publish", unpack(shell.folder / "demo-pack", code_files(USES_HELPER, requires=("helper",))))
+    shell("install", "demo-pack", "--lock")
+    assert shell("run", "echo_py", "--args", "{}").json == {"x": 1}
+    assert "equals" in shell("sync", "--root", "other").out
+    assert (shell.folder / "other" / "demo-pack" / ".site" / "helper" / "__init__.py").is_file()
+    assert shell("verify", "--json").json["items"]
+
+
+@pytest.mark.flow
+@pytest.mark.parametrize("form", ["folder", "archive"])
+def test_an_unpacked_wheel_gets_what_it_depends_on_as_a_zipped_one(shell: Shell, form: str) -> None:
+    give_house(shell)
+    files = code_files(USES_HELPER, requires=("helper",))
+    sent = unpack(shell.folder / "demo-pack", files) if form == "folder" else shell.folder / "demo.zip"
+    if form == "archive":
+        sent.write_bytes(an_archive(files))
+    shell("install", sent)
+    assert (shell.root / "demo-pack" / ".site" / "helper" / "__init__.py").is_file()
+    assert shell("run", "echo_py", "--args", "{}").json == {"x": 1}
+    assert "unchanged" in shell("install", sent).out
+    shell.environ["MARKET_FORBID_DEPENDENCIES"] = "all"
+    assert "forbids dependencies" in shell("install", sent, expect=6).err
+
+
+def test_what_was_fetched_for_an_installed_wheel_is_no_problem_of_its_tree(shell: Shell) -> None:
+    odd = {".site/evil.pth": b"", ".site/fast.pyc": b"", ".site/other/skill.json": b"{"}
+    install(open_root(shell.root, create=True), a_made_arrival({**code_files(), **HELPER, **odd}))
+    unit = Loader().load(UnitId(str(shell.root), "demo-pack"))
+    assert unit is not None
+    assert (unit.problems, unit.dropped) == ((), ())
+    (live,) = unit.skills
+    assert (live.state, live.problems) == ("live", ())
+
+
+@pytest.mark.flow
+def test_the_archive_of_an_installed_wheel_is_the_author_s_and_can_be_installed_again(shell: Shell) -> None:
+    give_house(shell)
+    shell("install", write_wheel(shell.folder, zip_files(code_files(USES_HELPER, requires=("helper",)))))
+    done = shell("archive", "demo-pack", "-o", "again.zip", "--json").json
+    assert [row["path"] for row in done["left_out"]] == [".site"]
+    assert not any(file["path"].startswith(".site") for file in done["files"])
+    assert shell("check", "again.zip", "--json").json["items"][0]["problems"] == []
+    shell("uninstall", "demo-pack")
+    shell("install", "again.zip")
+    assert shell("run", "echo_py", "--args", "{}").json == {"x": 1}
+
+
+@pytest.mark.flow
+def test_dependencies_are_forbidden_in_what_was_put_together_elsewhere_or_earlier(shell: Shell) -> None:
+    give_house(shell)
+    wheel = write_wheel(shell.folder, zip_files(code_files(USES_HELPER, requires=("helper",))))
+    shell("install", wheel, "--lock")
+    shell("export", "demo-pack", "--installed", "-o", "bundle.zip")
+    silent = a_bundle(shell.folder / "silent.zip", a_made_arrival({**code_files(), **HELPER}))
+    lock = (shell.folder / "market.lock").read_bytes()
+    shell("install", write_wheel(shell.folder, zip_files(code_files(version="2.0.0")), version="2.0.0"))
+    (shell.folder / "market.lock").write_bytes(lock)
+    shell.environ["MARKET_FORBID_DEPENDENCIES"] = "all"
+    for command in (
+        ("import", "bundle.zip", "--root", "other"),
+        ("import", silent, "--root", "other"),
+        ("rollback", "demo-pack"),
+        ("sync", "--force"),
+        ("install", "--locked"),
+    ):
+        assert "forbids dependencies" in shell(*command, expect=6).err, command
+    del shell.environ["MARKET_FORBID_DEPENDENCIES"]
+    shell("import", "bundle.zip", "--root", "other")
+    shell("rollback", "demo-pack")
+    assert shell("run", "echo_py", "--args", "{}").json == {"x": 1}
+
+
+def test_a_tree_for_another_python_isn_t_put_anywhere(shell: Shell) -> None:
+    made = a_made_arrival({**code_files(), **FAST})
+    bundle = a_bundle(shell.folder / "bundle.zip", made)
+    refused = shell("import", bundle, expect=6).err
+    assert "demo-pack 1.0.0 needs a Python and system for cp27-cp27m-win32, since it brings fast 2.1 (this is cp3" in refused
+    assert "Python <3, since it brings fast 2.1 (this is 3." in refused
+    assert "reinstall it with this Python" in refused
+    root = open_root(shell.root, create=True)
+    install(root, made)
+    shell("install", write_wheel(shell.folder, zip_files(code_files(version="2.0.0")), version="2.0.0"))
+    assert "since it brings fast 2.1" in shell("rollback", "demo-pack", expect=6).err
+    assert shell("list", "--json").json["items"][0]["version"] == "2.0.0"
+
+
+def test_a_tree_for_another_python_is_ineligible_and_every_face_says_why(shell: Shell) -> None:
+    install(open_root(shell.root, create=True), a_made_arrival({**code_files(), **FAST}))
+    (row,) = shell("list", "--json").json["items"]
+    assert (row["state"], row["skills"]) == ("ineligible", [{"key": "echo_py", "state": "ineligible"}])
+    assert "since it brings fast 2.1" in row["lacks"][0]["text"]
+    for command in (("list",), ("why", "demo-pack"), ("doctor", "--offline")):
+        assert "for cp27-cp27m-win32, since it brings fast 2.1" in shell(*command).out, command
+    assert "reinstall it with this Python" in shell("doctor", "--offline").out
+    called = shell("run", "echo_py", "--args", "{}", expect=None)
+    assert called.code
+    assert "since it brings fast 2.1" in called.out + called.err
+
+
+def test_of_a_pack_s_releases_the_one_is_taken_whose_wheel_works_here(shell: Shell) -> None:
+    shell("publish", write_wheel(shell.folder, zip_files(code_files())))
+    tag = "cp311-cp311-win_amd64"
+    shell("publish", write_wheel(shell.folder, zip_files(code_files(version="2.0.0", tag=tag)), version="2.0.0", tag=tag))
+    ran = shell("install", "demo-pack")
+    assert "installed demo-pack 1.0.0" in ran.out
+    assert f"demo-pack 2.0.0 was passed over: it needs a Python and system for {tag}" in ran.out
