@@ -26,6 +26,7 @@ def check_document(verdict: Verdict, fixed: Sequence[Fixed] | None = None) -> di
         "name": verdict.pack.name if verdict.pack else "",
         "version": str(verdict.pack.version or "") if verdict.pack else "",
         "installable": verdict.is_installable,
+        "installable_here": verdict.is_installable_here,
         "publishable": verdict.is_publishable,
         "grade": str(verdict.grade or ""),
         "skills": [{"name": skill.name, "kind": skill.kind, "class": skill.skill_class} for skill in verdict.skills],
@@ -42,14 +43,10 @@ def check_document(verdict: Verdict, fixed: Sequence[Fixed] | None = None) -> di
 
 def check_lines(verdict: Verdict) -> list[str]:
     """Return a verdict for people: one line that sums up, the problems, who refuses a guide, what is left out."""
-    if not verdict.is_installable:
-        word = "not a good pack"
-    else:
-        word = "good" if verdict.is_publishable else "can be installed, but an index would refuse it"
     label = f"{verdict.pack.name} {verdict.pack.version or '(no version)'}" if verdict.pack else "no pack"
     grade = f", {verdict.grade}" if verdict.grade else ""
     return [
-        f"{verdict.path}: {label}, {count_text(len(verdict.skills), 'skill')}{grade}: {word}",
+        f"{verdict.path}: {label}, {count_text(len(verdict.skills), 'skill')}{grade}: {_judgement(verdict)}",
         *(f"  {line}" for problem in verdict.problems for line in str(problem).splitlines()),
         *(line for guide in verdict.guides for line in _guide_lines(guide)),
         *(f"  left out: {path} ({why})" for path, why in verdict.left_out),
@@ -60,6 +57,22 @@ def explain_lines(verdicts: Sequence[Verdict]) -> list[str]:
     """Return the one rule, and of each file what it counts as."""
     files = [f"{verdict.path}/{path}: {why}" for verdict in verdicts for path, why in verdict.files]
     return ["", "Which files are skills:", *(f"  {sentence}" for sentence in DISCOVERY_RULE), *files]
+
+
+def _judgement(verdict: Verdict) -> str:
+    """Return the verdict in a few words: may an index take it, and this machine?"""
+    here = verdict.is_installable_here
+    if not verdict.is_installable:
+        return "not a good pack"
+    if not verdict.is_publishable:
+        return (
+            "can be installed, but an index would refuse it"
+            if here
+            else "an index would refuse it, and so does this machine"
+        )
+    if not verdict.is_proven:
+        return "not proven; to install it here would fail"
+    return "good" if here else "good; it can't be installed on this machine"
 
 
 def _dump_guide(guide: GuideVerdict) -> dict[str, Any]:

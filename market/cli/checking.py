@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from market.disk.failures import disk_failures
 from market.disk.foreign import SCRATCH_MEMORY_BYTES
 from market.disk.walk import open_folder
-from market.errors import Severity, Untrusted
+from market.errors import Problem, Severity, Untrusted
+from market.installer.machine import Machine
+from market.installer.needs import find_never
 from market.pack.archive_read import read_archive
 from market.pack.clients import judge_guides, worst_grade
 from market.pack.explain import explain_files
@@ -17,14 +19,18 @@ from market.pack.importer import import_archive
 from market.pack.inspect import Given, inspect_pack
 from market.pack.review import review_pack
 from market.pack.wheel import WHEEL_SUFFIX, read_wheel
+from market.registry.findings import LACKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from market.errors import Problem
     from market.model import Pack, Skill
     from market.pack.clients import Grade, GuideVerdict
     from market.pack.source import Source
+
+
+NOT_PROVEN = "wheel-not-proven"
+NEVER_REASON = "on this machine it could never work, so it isn't installed here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,24 @@ class Verdict:
         return self.pack is not None and not any(problem.severity is Severity.ERROR for problem in self.problems)
 
     @property
+    def is_installable_here(self) -> bool:
+        """Whether it can also be installed on this machine, as it is now."""
+        return self.is_installable and not any(problem.rule in (LACKING, NOT_PROVEN) for problem in self.problems)
+
+    @property
     def is_publishable(self) -> bool:
         """Whether an index would take it."""
         return self.is_installable and not any(problem.severity is Severity.REFUSAL for problem in self.problems)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether nothing stood in the way of proving what was to be proven."""
+        return not any(problem.rule == NOT_PROVEN for problem in self.problems)
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether an index would take it, and nobody who asked for a proof would take this for one without it."""
+        return self.is_publishable and self.is_proven
 
 
 def check_path(path: Path, given: Given, *, explain: bool = False) -> Verdict:
@@ -117,4 +138,21 @@ def _judge(
     reviewed = review_pack(source, pack) if pack else ()
     guides = judge_guides(source, pack) if pack else ()
     files = explain_files(source, pack, inspection.problems) if explain else ()
-    return Verdict(path, pack, (*earlier, *inspection.problems, *reviewed), left_out, guides, files)
+    elsewhere = _find_elsewhere(pack) if pack else ()
+    return Verdict(path, pack, (*earlier, *inspection.problems, *reviewed, *elsewhere), left_out, guides, files)
+
+
+def _find_elsewhere(pack: Pack) -> tuple[Problem, ...]:
+    lacks = find_never(pack, Machine())
+    if not lacks:
+        return ()
+    text = f"it needs {'; '.join(lack.text for lack in lacks)}"
+    return (
+        Problem(
+            LACKING,
+            Severity.WARNING,
+            text,
+            reason=NEVER_REASON,
+            fix="; ".join(dict.fromkeys(lack.advice for lack in lacks)),
+        ),
+    )

@@ -39,9 +39,12 @@ _FIXES = {
 
 
 def prove_code(verdict: Verdict, dependencies: DependencyTerms | None) -> Verdict:
-    """Return the verdict on a good wheel with what its code shows; every other verdict as it is, and without `dependencies` all."""
+    """Return the verdict on a good wheel with what its code shows; every other verdict as it is, and without `dependencies` all.
+
+    A wheel for another system or Python can't be started here, and is no worse for that.
+    """
     path = verdict.path
-    if dependencies is None or path.suffix != WHEEL_SUFFIX or path.is_dir() or not verdict.is_installable:
+    if dependencies is None or path.suffix != WHEEL_SUFFIX or path.is_dir() or not verdict.is_installable_here:
         return verdict
     with disk_failures("read", path), path.open("rb") as stream:
         try:

@@ -48,8 +48,8 @@ WHEEL_RULES: tuple[Row, ...] = (
      "what the plugin's market_skills() names and the folders with a manifest are the same, or readers of the one miss what the other has",
      "return exactly the folders that hold a SKILL.md or skill.json"),
     ("wheel-code-start", "error", "its code can't be loaded, so none of its skills can run", "correct what the message names"),
-    ("wheel-not-proven", "refusal",
-     "its code couldn't be started here, so nobody knows whether it has what its files declare", "check it where it can be started"),
+    ("wheel-not-proven", "warning",
+     "what its files declare couldn't be held against its code, and installing it here would fail", "check it where it can be started"),
     ("entry-python-form", "error", "a python entry reads python:package.module:function", "write it in this form"),
     ("entry-python-module", "error", "the code of a python skill is in its own wheel", "correct the module's name"),
 )

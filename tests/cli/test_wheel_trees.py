@@ -18,6 +18,7 @@ from market.pack.source import MemorySource
 from market.registry.loader import Loader
 from market.registry.unit import UnitId
 from market.trust.verify import verify_made
+from tests.factories import a_skill_md
 from tests.installer.builders import install
 from tests.wheels import a_wheel, code_files, write_wheel, zip_files
 
@@ -204,3 +205,17 @@ def test_of_a_pack_s_releases_the_one_is_taken_whose_wheel_works_here(shell: She
     ran = shell("install", "demo-pack")
     assert "installed demo-pack 1.0.0" in ran.out
     assert f"demo-pack 2.0.0 was passed over: it needs a Python and system for {tag}" in ran.out
+
+
+@pytest.mark.parametrize(("systems", "works"), [(("plan9", "plan9"), False), (("plan9", "linux"), True)])
+def test_a_pack_for_another_system_is_good_and_one_with_a_skill_for_this_one_can_be_installed(
+    shell: Shell, systems: tuple[str, str], works: bool
+) -> None:
+    guides = {
+        f"skills/{name}/SKILL.md": a_skill_md(name, extra=f"  os: [{system}]\n")
+        for name, system in zip(("one", "two"), systems, strict=True)
+    }
+    folder = shell.pack("two-guides", files={"pack.yaml": b"name: two-guides\nversion: 1.0.0\nsummary: x\nlicense: MIT\n", **guides})
+    (item,) = shell("check", folder, "--json").json["items"]
+    assert item["installable_here"] is works, item
+    shell("install", folder, expect=0 if works else 6)

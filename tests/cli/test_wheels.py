@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def verdict(shell: Shell, path: Path, *flags: str) -> dict[str, Any]:
     done = shell("check", path, "--json", *flags, expect=None)
     item: dict[str, Any] = done.json["items"][0]
-    assert item["publishable"] == (done.code == 0)
+    assert (done.code == 0) is (item["publishable"] and "wheel-not-proven" not in rules(item))
     return item
 
 
@@ -82,18 +82,42 @@ def test_the_file_that_can_t_be_installed_is_named(tmp_path: Path, shell: Shell)
     assert "odd.zip: " in shell("upload", tmp_path / "odd.zip", expect=5).err
 
 
-def test_a_wheel_for_another_system_can_be_published_from_there_only(tmp_path: Path, shell: Shell) -> None:
-    wheel = write_wheel(tmp_path, a_code_wheel(tag="py3-none-win_amd64"), tag="py3-none-win_amd64")
-    item = verdict(shell, wheel)
-    assert item["installable"]
-    assert "needs a Python and system for py3-none-win_amd64" in rules(item)["wheel-not-proven"]
+@pytest.mark.parametrize(
+    ("options", "needs"),
+    [
+        ({"tag": "py3-none-win_amd64"}, "needs a Python and system for py3-none-win_amd64 (this is cp3"),
+        ({"metadata": "Requires-Python: >=3.99\n"}, "needs Python >=3.99 (this is 3."),
+    ],
+)
+@pytest.mark.parametrize("flags", [(), ("--no-run",)])
+def test_a_wheel_for_another_system_or_python_is_good_and_can_t_be_installed_here(
+    tmp_path: Path, shell: Shell, options: dict[str, Any], needs: str, flags: tuple[str, ...]
+) -> None:
+    wheel = write_wheel(tmp_path, a_code_wheel("raise SystemExit\n", **options), tag=options.get("tag", "py3-none-any"))
+    item = verdict(shell, wheel, *flags)
+    assert (item["publishable"], item["installable"], item["installable_here"]) == (True, True, False)
+    assert needs in rules(item)["machine-lacks"]
+    assert "good; it can't be installed on this machine" in shell("check", wheel, *flags).out
+    refused = shell("install", wheel, expect=6)
+    assert needs in refused.err
+    assert "nothing was installed" in refused.err
 
 
-def test_what_it_depends_on_and_isn_t_there_is_said(tmp_path: Path, shell: Shell) -> None:
-    shell.environ["UV_OFFLINE"] = "1"
+@pytest.mark.parametrize(
+    ("environ", "text"),
+    [({"UV_OFFLINE": "1"}, "can't be fetched: nowhere-to-be-found"), ({"MARKET_FORBID_DEPENDENCIES": "all"}, "forbids dependencies")],
+)
+def test_what_it_depends_on_and_can_t_be_had_here_leaves_it_unproven(
+    tmp_path: Path, shell: Shell, environ: dict[str, str], text: str
+) -> None:
+    shell.environ.update(environ)
     wheel = write_wheel(tmp_path, a_code_wheel(requires=("nowhere-to-be-found",)))
-    assert "nowhere-to-be-found" in rules(verdict(shell, wheel))["wheel-not-proven"]
-    assert rules(verdict(shell, wheel, "--no-deps")) == {}
+    item = verdict(shell, wheel)
+    assert (item["publishable"], item["installable_here"]) == (True, False)
+    assert text in rules(item)["wheel-not-proven"]
+    assert "not proven; to install it here would fail" in shell("check", wheel, expect=2).out
+    if "UV_OFFLINE" in environ:
+        assert rules(verdict(shell, wheel, "--no-deps")) == {}
 
 
 def test_a_broken_wheel_is_a_verdict_and_nothing_of_it_runs(tmp_path: Path, shell: Shell) -> None:

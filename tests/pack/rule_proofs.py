@@ -186,9 +186,9 @@ def _of_code() -> dict[str, Proof]:
             {"more": {"demo_pack/__init__.py": "import nowhere\n"}},
         ),
         "wheel-not-proven": (
-            "a wheel for Windows, checked on Linux",
-            "py3-none-win_amd64",
-            {"tag": "py3-none-win_amd64"},
+            "`Requires-Dist: helper`, where the operator forbids dependencies",
+            "py3-none-any",
+            {"requires": ("helper",)},
         ),
     }
     return {rule: Proof(example, _code_fires(tag, options)) for rule, (example, tag, options) in rows.items()}
@@ -198,7 +198,9 @@ def _code_fires(tag: str, options: dict[str, Any]) -> Callable[[Path], set[str]]
     def fire(top: Path) -> set[str]:
         wheel = write_wheel(top, a_code_wheel(**options), tag=tag)
         with pytest.MonkeyPatch.context() as patch:
-            (item,) = Shell(top, patch)("check", wheel, "--json", expect=None).json["items"]
+            shell = Shell(top, patch)
+            shell.environ["MARKET_FORBID_DEPENDENCIES"] = "all"
+            (item,) = shell("check", wheel, "--json", expect=None).json["items"]
         return {problem["rule"] for problem in item["problems"]}
 
     return fire

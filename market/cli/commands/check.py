@@ -55,7 +55,7 @@ def check(
 ) -> int:
     r"""Check folders, archives or wheels, and name everything that is wrong with its file, line and correction.
 
-    The code of a wheel is started, to prove that it has what its files declare. Exit code 0 means that an index would take it.
+    The code of a wheel is started, to prove that it has what its files declare; exit code 0 means an index would take it.
 
     \b
     Examples:
@@ -87,4 +87,4 @@ def check(
             for line in (*check_lines(verdict), *fixed_lines(fixed.get(verdict.path, ()), dry_run=dry_run))
         ]
         output.answer({"items": items, "dry_run": dry_run}, [*lines, *(explain_lines(verdicts) if explain else ())])
-    return 0 if all(verdict.is_publishable for verdict in verdicts) else EXIT_CODES[InvalidInput]
+    return 0 if all(verdict.is_passed for verdict in verdicts) else EXIT_CODES[InvalidInput]
