@@ -31,7 +31,7 @@ from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
 from market.pack.source import MemorySource
 from market.pack.wheel_tree import own_digest
-from market.trust.verify import verify_archive, verify_wheel
+from market.trust.verify import verify_made, verify_wheel
 from tests.installer.builders import check_at_rest, install, read_tree
 from tests.wheels import a_code_wheel, a_wheel, wheel_files, write_wheel
 
@@ -265,7 +265,7 @@ def test_a_made_tree_works_here_if_each_part_of_it_does(tag: str) -> None:
 def an_archive(files: dict[str, bytes]) -> VerifiedPack:
     archive = io.BytesIO()
     write_archive(MemorySource(files), archive)
-    return verify_archive(archive, Given())
+    return verify_made(archive, Given())
 
 
 def test_a_dependency_that_can_t_be_resolved_names_the_pack_and_writes_nothing(tmp_path: Path, root: Root) -> None:

@@ -103,8 +103,8 @@ def test_what_an_author_puts_where_dependencies_lie_is_refused_in_every_tree_but
     ("brought", "needs"),
     [
         ({}, ()),
-        ({"WHEEL": "Tag: py2-none-any\nTag: py3-none-any\n", "METADATA": "Requires-Python: >=3.8\n"}, ()),
-        ({"WHEEL": "Tag: cp311-cp311-linux_x86_64\n"}, (Brought("fast one 2.0", ("cp311-cp311-linux_x86_64",)),)),
+        ({"WHEEL": "Wheel-Version: 1.0\nTag: py2-none-any\nTag: py3-none-any\n", "METADATA": "Requires-Python: >=3.8\n"}, ()),
+        ({"WHEEL": "Wheel-Version: 1.0\nTag: cp311-cp311-linux_x86_64\n"}, (Brought("fast one 2.0", ("cp311-cp311-linux_x86_64",)),)),
         ({"METADATA": "Name: x\r\nrequires-python: >=3.8,<3.12\r\n\r\nRequires-Python: <3\n"}, (Brought("fast one 2.0", (), ">=3.8,<3.12"),)),
         ({"METADATA": "Name: x\n\nRequires-Python: <3\n"}, ()),
         ({"METADATA": "Requires-Python: any you like\n"}, ()),
