@@ -18,13 +18,16 @@ from market.pack.inspect import Given
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
+    from market.installer.composition import Composition
     from market.installer.dependencies import DependencyTerms
     from market.installer.transaction import Arrival
 
 GIT_KIND = "git"
 
 
-def fetch_from_git(stack: ExitStack, target: str, given: Given, dependencies: DependencyTerms) -> Arrival:
+def fetch_from_git(
+    stack: ExitStack, target: str, given: Given, dependencies: DependencyTerms, locked: Composition | None = None
+) -> Arrival:
     """Return the arrival of an address in git; its origin names the commit, whatever branch or tag was asked for."""
     address = parse_git_address(target)
     with disk_failures("write a temporary folder for", target):
@@ -37,4 +40,4 @@ def fetch_from_git(stack: ExitStack, target: str, given: Given, dependencies: De
         hint = "correct it there; in a clone `market check` shows everything"
         raise InvalidInput(f"{target} holds no good pack", problems=error.problems, hint=hint) from None
     known = Given(name=draft.pack.name, version=str(draft.pack.version or ""))
-    return acquire_archive(draft.stream, known, Origin(GIT_KIND, str(address.at(commit))), dependencies)
+    return acquire_archive(draft.stream, known, Origin(GIT_KIND, str(address.at(commit))), dependencies, locked)

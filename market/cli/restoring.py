@@ -82,7 +82,8 @@ def _restore_from_elsewhere(
     target = location_of(pack, place)
     try:
         if is_git(target):
-            return check_restored(fetch_from_git(stack, target, Given(pack.name, pack.version.text), terms), pack)
+            given = Given(pack.name, pack.version.text)
+            return check_restored(fetch_from_git(stack, target, given, terms, pack.composition), pack)
         if is_address(target):
             return check_restored(_fetch(market, stack, target, pack, terms), pack)
         return check_restored(_open(stack, existing_path(target), pack, terms), pack)
