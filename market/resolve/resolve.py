@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from resolvelib import ResolutionImpossible, ResolutionTooDeep, Resolver
+from resolvelib import ResolutionImpossible, ResolutionTooDeep
+from resolvelib.resolvers import Resolution
 
 from market.errors import Conflict
 from market.resolve.candidates import Candidate, PassedOver, Prefer, Standing, fits
@@ -18,7 +19,7 @@ from market.resolve.reporter import TriedReporter
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from resolvelib.resolvers import Result
+    from resolvelib.resolvers import Criterion
 
     from market.client.wire import PackDocument
     from market.names import Requirement
@@ -56,6 +57,14 @@ class Question:
     follow: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Solution:
+    """The chosen candidates by name, and who wants each."""
+
+    mapping: Mapping[str, Candidate]
+    criteria: Mapping[str, Criterion[Wish, Candidate]]
+
+
 def resolve(question: Question, find: Callable[[str], PackDocument], policy: Policy | None = None) -> tuple[Pick, ...]:
     """Return a pick for every wish and for all that is required, in the order of names.
 
@@ -84,10 +93,10 @@ def _check_wishes(wishes: Sequence[Wish], provider: PackProvider) -> None:
         check_answerable(wish.requirement, offer)
 
 
-def _run(wishes: Sequence[Wish], provider: PackProvider) -> Result[Wish, Candidate, str]:
+def _run(wishes: Sequence[Wish], provider: PackProvider) -> _Solution:
     reporter = TriedReporter()
     try:
-        return Resolver(provider, reporter).resolve(wishes, max_rounds=MAX_ROUNDS)
+        state = Resolution(provider, reporter).resolve(wishes, max_rounds=MAX_ROUNDS)
     except ResolutionImpossible as impossible:
         raise explain(impossible.causes, provider, reporter.tried) from None
     except ResolutionTooDeep:
@@ -96,6 +105,23 @@ def _run(wishes: Sequence[Wish], provider: PackProvider) -> Result[Wish, Candida
             why=f"tried and given up: {', '.join(reporter.tried[-5:])}",
             hint="name exact releases of the packs that are required by many",
         ) from None
+    return _Solution(_reach(wishes, state.mapping, provider), state.criteria)
+
+
+def _reach(wishes: Sequence[Wish], chosen: Mapping[str, Candidate], provider: PackProvider) -> dict[str, Candidate]:
+    """Return those of the chosen that the wishes lead to.
+
+    After a step back some may be left over that nobody wants any more. `Resolver` looks for them from the other end, and where two
+    left-overs want each other it never ends (resolvelib 1.2.1), so its last step is done here.
+    """
+    reached: dict[str, Candidate] = {}
+    ahead = [wish.requirement.name for wish in wishes]
+    while ahead:
+        name = ahead.pop()
+        if name not in reached:
+            reached[name] = chosen[name]
+            ahead += [wish.requirement.name for wish in provider.get_dependencies(chosen[name])]
+    return reached
 
 
 def _find_broken(
@@ -122,17 +148,23 @@ def _tags(requirement: Requirement, provider: PackProvider) -> Mapping[str, str]
     return provider.offer(requirement.name).tags if requirement.tag else {}
 
 
-def _picks(wishes: Sequence[Wish], result: Result[Wish, Candidate, str], provider: PackProvider) -> tuple[Pick, ...]:
+def _picks(wishes: Sequence[Wish], result: _Solution, provider: PackProvider) -> tuple[Pick, ...]:
     asked = {wish.requirement.name for wish in wishes}
     return tuple(
         Pick(
             candidate,
-            tuple(sorted({row.parent.name for row in result.criteria[name].information if row.parent is not None})),
+            tuple(sorted(_wanting(name, result))),
             name in asked,
             _newer(candidate, [row.requirement.requirement for row in result.criteria[name].information], provider),
         )
         for name, candidate in sorted(result.mapping.items())
     )
+
+
+def _wanting(name: str, result: _Solution) -> set[str]:
+    """Return who in the solution requires a pack; those that were given up want it no more."""
+    parents = [row.parent for row in result.criteria[name].information if row.parent is not None]
+    return {one.name for one in parents if result.mapping.get(one.name) is one}
 
 
 def _newer(candidate: Candidate, requirements: Sequence[Requirement], provider: PackProvider) -> tuple[PassedOver, ...]:

@@ -239,6 +239,17 @@ def test_three_hundred_packs_are_each_asked_for_once() -> None:
     assert sorted(graph.asked) == sorted(packs)
 
 
+def test_what_was_given_up_and_wants_each_other_is_no_part_of_the_solution() -> None:
+    packs = {
+        "a": {"3.0": ["b<3"], "2.0": ["d"], "1.0": []},
+        "b": {"3.0": []},
+        "c": {"2.0": ["a@1.0", "d<3"], "3.0": []},
+        "d": {"1.0": ["c<3"]},
+    }
+    (pick,) = picks(Graph(packs), "a")
+    assert (pick.name, pick.candidate.version.text, pick.required_by) == ("a", "1.0", ())
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(
