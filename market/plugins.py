@@ -1,6 +1,6 @@
 """The plugins as one typed value: loaded once by each program, called implementation by implementation, so that a crash has a name.
 
-What the hooks are is `market.hookspecs`; how one implementation is asked, and what its crash is, `market.plugin_calls`. Decisions combine
+What the hooks are is `market.hookspecs`; how one implementation is asked, and what its crash is, `market.plugin.calls`. Decisions combine
 as `market.trust.decision` says.
 """
 
@@ -9,26 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from market.discovery import find_entries
 from market.errors import PluginError
-from market.plugin_calls import ask_for_decision, ask_for_findings, ask_for_offer, tell
-from market.plugin_checks import check_plugin, load_entry, make_manager
-from market.plugin_edge import broken
-from market.plugin_executors import PluggedExecutor, check_executors
-from market.plugin_fetchers import PluggedFetcher, check_fetchers
-from market.plugin_offers import choose_offers
+from market.plugin.calls import ask_for_decision, ask_for_findings, ask_for_offer, tell
+from market.plugin.checks import check_plugin, load_entry, make_manager
+from market.plugin.discovery import find_entries
+from market.plugin.edge import broken
+from market.plugin.executors import PluggedExecutor, check_executors
+from market.plugin.fetchers import PluggedFetcher, check_fetchers
+from market.plugin.offers import choose_offers
 from market.trust.decision import Decision, combine
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from market.discovery import PluginEntry
     from market.errors import Problem
     from market.hookspecs import Executor, Fetcher, Target
     from market.model import Call, Caller, Kind, Outcome, Pack
     from market.pack.source import Source
-    from market.plugin_checks import Implementation
+    from market.plugin.checks import Implementation
+    from market.plugin.discovery import PluginEntry
 
 
 @dataclass(frozen=True, slots=True)

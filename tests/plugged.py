@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from market.discovery import PluginEntry
 from market.model import Call, Caller, Kind, Pack, Role, Skill, State
 from market.names import PackName, parse_version
+from market.plugin.discovery import PluginEntry
 from market.registry.live import LiveSkill
 
 if TYPE_CHECKING:

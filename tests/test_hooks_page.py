@@ -15,15 +15,17 @@ from typing import Any
 import pytest
 
 from index import screening
-from market import hookspecs, plugin_executors, plugin_fetchers
+from market import hookspecs
 from market.cancellation import NEVER, Cancellation, Cancelled
 from market.errors import MarketError, NotFound, Severity
 from market.installer import guard
 from market.installer.plan import Action
 from market.model import Command, Kind, Outcome, OutcomeKind, SkillClass
 from market.pack.source import MemorySource
-from market.plugin_checks import Implementation, check_plugin, make_manager
-from market.plugin_functions import HOOK_ARGUMENTS
+from market.plugin import executors as plugin_executors
+from market.plugin import fetchers as plugin_fetchers
+from market.plugin.checks import Implementation, check_plugin, make_manager
+from market.plugin.functions import HOOK_ARGUMENTS
 from market.plugins import Plugins, load_plugins
 from tests.plugged import ADA, a_call, a_pack, a_skill, a_target, an_entry
 

@@ -17,10 +17,10 @@ from market.errors import MarketError, NotFound, PluginError, Problem, Severity,
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
-from market.plugin_calls import MAX_FINDINGS
-from market.plugin_executors import PluggedExecutor
-from market.plugin_fetchers import PluggedFetcher
-from market.plugin_functions import HOOK_ARGUMENTS
+from market.plugin.calls import MAX_FINDINGS
+from market.plugin.executors import PluggedExecutor
+from market.plugin.fetchers import PluggedFetcher
+from market.plugin.functions import HOOK_ARGUMENTS
 from market.plugins import describe_plugins, load_plugins
 from market.trust.decision import Decision, allow, deny
 from tests.plugged import ADA, a_call, a_pack, a_target, an_entry, raising

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from market.cli.standing_row import PackStanding, name_lost
-from market.discovery import find_entries
 from market.installer.root import Root
 from market.installer.tree_state import TreeState
 from market.model import State
 from market.pack.wheel_metadata import GROUP
+from market.plugin.discovery import find_entries
 from market.registry.live import SOURCE_PLUGIN
 
 if TYPE_CHECKING:

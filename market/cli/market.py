@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from market.client.settings import Settings
     from market.client.transport import Transport
-    from market.discovery import PluginEntry
     from market.disk.home import Home
+    from market.plugin.discovery import PluginEntry
 
 
 @dataclass(frozen=True)

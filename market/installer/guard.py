@@ -15,7 +15,7 @@ from market.installer.plan import Action
 from market.installer.steps import fold_changes
 from market.model import Role
 from market.own_scan import own_scan
-from market.plugin_calls import is_failed_scan
+from market.plugin.calls import is_failed_scan
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:

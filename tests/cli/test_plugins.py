@@ -18,8 +18,8 @@ from tests.plugged import an_entry
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from market.discovery import PluginEntry
     from market.model import Call, Outcome, Pack
+    from market.plugin.discovery import PluginEntry
     from tests.cli.shell import Shell
 
 

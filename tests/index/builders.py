@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from market.discovery import PluginEntry
     from market.pack.source import Source
+    from market.plugin.discovery import PluginEntry
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -240,7 +240,7 @@ def test_three_hundred_packs_are_each_asked_for_once() -> None:
 
 
 def test_what_was_given_up_and_wants_each_other_is_no_part_of_the_solution() -> None:
-    packs = {
+    packs: dict[str, dict[str, list[str]]] = {
         "a": {"3.0": ["b<3"], "2.0": ["d"], "1.0": []},
         "b": {"3.0": []},
         "c": {"2.0": ["a@1.0", "d<3"], "3.0": []},

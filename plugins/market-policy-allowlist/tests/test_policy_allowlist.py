@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from market.discovery import PluginEntry
 from market.model import Call, Caller, Kind, Pack, Role, Skill, SkillClass, State
 from market.names import PackName, parse_version
-from market.plugin_checks import check_plugin, make_manager
+from market.plugin.checks import check_plugin, make_manager
+from market.plugin.discovery import PluginEntry
 from market.plugins import load_plugins
 from market.registry.live import LiveSkill
 from market.run.gate import Gate

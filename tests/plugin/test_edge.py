@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from market.errors import MarketError, NotFound, Problem, Severity
-from market.plugin_edge import Crashed, call_foreign, call_outspoken, describe
+from market.plugin.edge import Crashed, call_foreign, call_outspoken, describe
 from tests.plugged import raising
 
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from market.errors import PluginError
-from market.plugin_calls import note_failed_call
-from market.plugin_edge import Crashed, broken, call_outspoken
-from market.plugin_functions import check_method
-from market.plugin_prints import diverted_prints
-from market.plugin_values import Unfit
+from market.plugin.calls import note_failed_call
+from market.plugin.edge import Crashed, broken, call_outspoken
+from market.plugin.functions import check_method
+from market.plugin.prints import diverted_prints
+from market.plugin.values import Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from market.hookspecs import Fetcher
-    from market.plugin_checks import Implementation
+    from market.plugin.checks import Implementation
 
 ARGUMENTS = ("address", "out", "limit_bytes")
 

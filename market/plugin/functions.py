@@ -11,7 +11,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from market import hookspecs
-from market.plugin_values import Unfit
+from market.plugin.values import Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

@@ -13,7 +13,7 @@ from market.cancellation import NEVER
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
-from market.plugin_prints import diverted_prints
+from market.plugin.prints import diverted_prints
 from market.plugins import load_plugins
 from tests.plugged import ADA, a_pack, a_target, an_entry
 

@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from market.errors import MarketError, PluginError
-from market.plugin_values import Unfit, check_error
+from market.plugin.values import Unfit, check_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from market.cancellation import Cancelled
 from market.model import Kind, Outcome, OutcomeKind
-from market.plugin_calls import note_failed_call
-from market.plugin_edge import Crashed, broken, call_outspoken
-from market.plugin_functions import check_method, has_argument
-from market.plugin_prints import diverted_prints
-from market.plugin_values import Unfit, hold_outcome
+from market.plugin.calls import note_failed_call
+from market.plugin.edge import Crashed, broken, call_outspoken
+from market.plugin.functions import check_method, has_argument
+from market.plugin.prints import diverted_prints
+from market.plugin.values import Unfit, hold_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from market.cancellation import Cancellation
     from market.hookspecs import Executor, Target
-    from market.plugin_checks import Implementation
+    from market.plugin.checks import Implementation
 
 ARGUMENTS = ("target", "args_text", "timeout_seconds")
 LATER_ARGUMENT = "cancellation"

@@ -12,15 +12,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from market.errors import Problem, Severity
-from market.plugin_edge import Crashed, broken, call_foreign, call_outspoken
-from market.plugin_prints import diverted_prints
-from market.plugin_values import Unfit, hold_decision, hold_problem
+from market.plugin.edge import Crashed, broken, call_foreign, call_outspoken
+from market.plugin.prints import diverted_prints
+from market.plugin.values import Unfit, hold_decision, hold_problem
 from market.trust.decision import Decision, deny
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from market.plugin_checks import Implementation
+    from market.plugin.checks import Implementation
 
 Offer = TypeVar("Offer")
 

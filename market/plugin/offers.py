@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from market.plugin_edge import broken
+from market.plugin.edge import broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from market.plugin_checks import Implementation
+    from market.plugin.checks import Implementation
 
 Key = TypeVar("Key")
 Offer = TypeVar("Offer")

@@ -1,7 +1,7 @@
 """From an entry point to the implementations in it: load it, hold it against the hookspecs, and say exactly what is wrong.
 
-What a function may look like is `market.plugin_functions`. The plugin manager is only asked what is there; it is dropped afterwards,
-and calls are made by `market.plugin_calls`.
+What a function may look like is `market.plugin.functions`. The plugin manager is only asked what is there; it is dropped afterwards,
+and calls are made by `market.plugin.calls`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import pluggy
 
 from market import hookspecs
-from market.plugin_edge import Crashed, broken, call_foreign
-from market.plugin_functions import find_hooks
-from market.plugin_prints import diverted_prints
-from market.plugin_values import Unfit
+from market.plugin.edge import Crashed, broken, call_foreign
+from market.plugin.functions import find_hooks
+from market.plugin.prints import diverted_prints
+from market.plugin.values import Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from market.discovery import PluginEntry
+    from market.plugin.discovery import PluginEntry
 
 
 @dataclass(frozen=True, slots=True)
