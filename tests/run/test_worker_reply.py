@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from market.run.limits import MAX_STDOUT_BYTES
@@ -52,9 +52,10 @@ def test_half_a_character_is_no_text() -> None:
         text.encode()
 
 
-json_values = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+json_values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.text(max_size=3), max_size=2) | st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3), max_size=2)
 
 
+@settings(max_examples=60)
 @given(st.binary() | st.fixed_dictionaries({"kind": json_values, "id": json_values, "size": json_values, "offers": json_values, "folders": json_values}).map(lambda value: json.dumps(value).encode()))
 def test_no_line_does_anything_else(line: bytes) -> None:
     try:
