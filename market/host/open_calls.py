@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from market.run.invoke import Invoker
 
 
+GONE = "its caller went away"
+
+
 class OpenCalls:
     """The calls under way, each on one of `threads`. Of the event loop's thread only."""
 
@@ -40,6 +43,8 @@ class OpenCalls:
             return await run_in(self._threads, self._invoker.invoke, call, cancellation)
         finally:
             watching.cancel()
+            # Also where nobody waits for the answer any more; one that has ended isn't harmed.
+            cancellation.cancel(GONE)
             self._open.discard(cancellation)
 
     def stop(self) -> None:
@@ -59,4 +64,4 @@ async def _cancel_when_gone(receive: Receive, cancellation: Cancellation) -> Non
     """Wait for the end of the connection: behind the body nothing else comes."""
     while (await receive())["type"] != "http.disconnect":
         continue
-    cancellation.cancel("its caller went away")
+    cancellation.cancel(GONE)

@@ -30,6 +30,7 @@ class Crew:
         self.pack = pack
         self._start = start
         self._processes = processes
+        self._is_replaced = False
         self._changed = threading.Condition()
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
@@ -84,6 +85,12 @@ class Crew:
             self._dismiss(self._idle)
             self._changed.notify_all()
 
+    def stand_again(self) -> None:
+        """Let further workers be started: the crew's own tree stands in its place."""
+        with self._changed:
+            self._is_replaced = False
+            self._changed.notify_all()
+
     def interrupt(self) -> None:
         """Retire, and kill what runs or is being started: those callers get an error."""
         self.retire()
@@ -116,8 +123,8 @@ class Crew:
             except Replaced:
                 # A successor stands in the tree's place, and isn't admitted yet: those that run serve until it is.
                 with self._changed:
-                    self._processes = len(self._busy) + len(self._idle) + self._starting
-                    if not self._processes:
+                    self._is_replaced = bool(self._busy or self._idle or self._starting)
+                    if not self._is_replaced:
                         raise
 
     def _wake(self) -> None:
@@ -136,11 +143,12 @@ class Crew:
                         self._busy.add(worker)
                         return worker
                     worker.kill()  # it ended between two calls
-                if len(self._busy) + self._starting < self._processes:
+                if len(self._busy) + self._starting < (1 if self._is_replaced else self._processes):
                     self._starting += 1
                     return None
                 if not self._changed.wait(deadline - time.monotonic()):
-                    why = f"each of its {self._processes} worker processes runs one call at a time"
+                    running = len(self._busy) + self._starting
+                    why = f"each of its {running} worker processes runs one call at a time"
                     raise Unavailable(f"all workers of {self.pack} stayed busy", why=why, hint="try again later")
 
     def _check_open(self) -> None:

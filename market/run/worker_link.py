@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _SCRIPT = Path(__file__).with_name("worker.py")
 _CHUNK_BYTES = 65536
 _SIGNAL_BASE = 128
+_PIPES = {"_requests": True, "_replies": False, "_control": True, "_errors": False}
+"""Our end of each pipe to a worker, and whether we write to it; in the order in which the script takes the other ends."""
 
 
 class Worker:
@@ -130,29 +132,36 @@ class Worker:
         return f"it was killed by signal {-code}" if code < 0 else f"it exited with code {code}"
 
     def _start(self, pack_fd: int, label: str, memory_bytes: int) -> None:
-        requests, self._requests = os.pipe()
-        self._replies, replies = os.pipe()
-        control, self._control = os.pipe()
-        self._errors, errors = os.pipe()
-        theirs = (requests, replies, control, pack_fd)
-        arguments = (label, *map(str, theirs), str(limits.CHILD_UMASK), *dump_rlimits(memory_bytes))
+        self._requests = self._replies = self._control = self._errors = -1
+        theirs: list[int] = []
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), *arguments],
-                env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=theirs, start_new_session=True,
-            )  # fmt: skip
+            for name, is_ours_to_write in _PIPES.items():
+                reads, writes = os.pipe()
+                ours, their = (writes, reads) if is_ours_to_write else (reads, writes)
+                setattr(self, name, ours)
+                theirs.append(their)
+            self._process = self._launch(theirs, pack_fd, label, memory_bytes)
         except OSError as error:
-            for name in ("_requests", "_replies", "_control", "_errors"):
+            for name in _PIPES:
                 self._close(name)
             raise Unavailable("can't start a worker process", why=str(error)) from error
         finally:
-            for descriptor in (requests, replies, control, errors):
+            for descriptor in theirs:
                 os.close(descriptor)
         for descriptor in (self._requests, self._replies, self._errors):
             os.set_blocking(descriptor, False)
         self._poll = select.poll()
         self._poll.register(self._replies, select.POLLIN)
         self._poll.register(self._errors, select.POLLIN)
+
+    def _launch(self, theirs: list[int], pack_fd: int, label: str, memory_bytes: int) -> subprocess.Popen[bytes]:
+        requests, replies, control, errors = theirs
+        passed = (requests, replies, control, pack_fd)
+        arguments = (label, *map(str, passed), str(limits.CHILD_UMASK), *dump_rlimits(memory_bytes))
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), *arguments],
+            env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=passed, start_new_session=True,
+        )  # fmt: skip
 
     def _exchange(self, message: bytes, deadline: float) -> Reply:
         """Send a message and read one reply, draining stderr meanwhile so that nobody blocks."""

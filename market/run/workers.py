@@ -11,9 +11,9 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from market.errors import MarketError
+from market.errors import MarketError, Unavailable
 from market.run import limits
 from market.run.crew import Crew
 from market.run.lacking_code import explain
@@ -80,9 +80,8 @@ class Workers:
         self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
         self._codes: dict[TreeKey, _Code] = {}
-        self._checking: set[TreeKey] = set()
         self._closed = threading.Event()
-        self._watch = threading.Thread(target=self._look, name="worker-watch", daemon=True)
+        self._is_watched = False
 
     def __enter__(self) -> Workers:
         return self
@@ -91,12 +90,14 @@ class Workers:
         self.close()
 
     def crew(self, skill: Target) -> Crew:
-        """Return the crew of a skill's tree; it has no process yet if nobody has called it."""
+        """Return the crew of a skill's tree; it has no process yet if nobody has called it. Raises `Unavailable` after `close`."""
         key = tree_key(skill)
         if (found := self._codes.get(key)) is not None:
             return found.crew
         made = self._make(skill, self._siblings(skill))
         with self._lock:
+            if self._closed.is_set():
+                raise Unavailable("the workers were stopped", hint="try again when the host runs")
             return self._codes.setdefault(key, made).crew
 
     def admit(self, before: LoadedUnit | None, after: LoadedUnit) -> LoadedUnit | None:
@@ -110,10 +111,11 @@ class Workers:
         key = tree_key(after)
         with self._lock:
             code = self._codes.get(key)
-            if code is None and not self._is_at_work(before):
+            if self._closed.is_set() or (code is None and not self._is_at_work(before)):
                 return after
             if code is not None and code.checked:
                 code.admitted = True
+                code.crew.stand_again()
                 return blame(after, code.faults)
             if code is None:
                 code = self._codes[key] = replace(self._make(skill, after.skills), checked=False, admitted=False)
@@ -128,7 +130,8 @@ class Workers:
 
     def forget(self) -> None:
         """Forget what is wrong with any pack's code: what it lacked may have been provided. The next call finds out."""
-        faulty = [code for code in self._list() if code.faults]
+        # One that waits for its admission is being looked at just now.
+        faulty = [code for code in self._list() if code.faults and code.admitted]
         self._drop(faulty)
         self._refresh([unit_of(code.skill) for code in faulty])
 
@@ -138,9 +141,9 @@ class Workers:
 
     def close(self) -> None:
         """End all workers, and return when they are gone: what runs is killed, idle ones end in peace, all at once."""
-        self._closed.set()
-        codes = self._list()
         with self._lock:
+            self._closed.set()
+            codes = list(self._codes.values())
             self._codes.clear()
         for code in codes:
             code.crew.interrupt()
@@ -154,8 +157,11 @@ class Workers:
 
     def _drop(self, codes: Iterable[_Code]) -> None:
         for code in codes:
+            key = tree_key(code.skill)
             with self._lock:
-                self._codes.pop(tree_key(code.skill), None)
+                # By then another may stand for this tree, which somebody else made.
+                if self._codes.get(key) is code:
+                    del self._codes[key]
             code.crew.retire()
 
     def _make(self, skill: Target, siblings: Iterable[Target]) -> _Code:
@@ -177,17 +183,22 @@ class Workers:
                     # Below the first line is what the code printed, which isn't a sentence.
                     self._note(skill, dict.fromkeys(functions, text.partition("\n")[0]), can_heal=True)
                 raise type(error)(text) from None
-        self._note(skill, {name: explain(skill, why) for name, why in worker.hello.offers.items() if why})
+        try:
+            self._note(skill, {name: explain(skill, why) for name, why in worker.hello.offers.items() if why})
+        except BaseException:
+            worker.kill()
+            raise
         return worker
 
     def _note(self, skill: Target, faults: Faults, *, can_heal: bool = False) -> None:
         """Remember what a start showed; where that is news, have the unit read again so that its skills stand accordingly."""
         with self._lock:
-            if not self._watch.is_alive() and not self._closed.is_set():
-                self._watch.start()
             code = self._codes.get(tree_key(skill))
             if code is None:
                 return
+            if not self._is_watched:
+                threading.Thread(target=self._look, name="worker-watch", daemon=True).start()
+                self._is_watched = True
             code.retry_at = time.monotonic() + code.pause if can_heal else 0.0
             code.pause = min(code.pause * 2, limits.MAX_RETRY_SECONDS) if can_heal else self._retry_seconds
             is_news, code.faults = code.checked and faults != code.faults, faults
@@ -206,18 +217,23 @@ class Workers:
             self._drop([code])
 
     def _warm(self, code: _Code) -> None:
+        skill = code.skill
         try:
             code.crew.warm()
         except MarketError as error:
-            skill = code.skill
             _log.warning("the worker of %s %s can't serve: %s: %s", skill.pack, skill.version, error.message, error.why)
+        except Exception:
+            # Nobody waits here to whom it could be told, and the version must not wait for its admission for ever.
+            _log.exception("the worker of %s %s can't serve", skill.pack, skill.version)
 
     def _look(self) -> None:
         while not self._closed.wait(min(LOOK_SECONDS, self._idle_seconds / 2, self._retry_seconds / 2)):
             for code in self._list():
                 code.crew.stop_idle(self._idle_seconds)
                 if code.retry_at and code.retry_at <= time.monotonic():
-                    self._warm(code)
+                    code.retry_at = 0.0
+                    # On a thread of its own: one that never answers must not keep the others waiting.
+                    threading.Thread(target=self._warm, args=(code,), name="worker-retry", daemon=True).start()
 
 
 def _stands(snapshot: Snapshot, key: TreeKey, code: _Code) -> bool:
@@ -225,12 +241,19 @@ def _stands(snapshot: Snapshot, key: TreeKey, code: _Code) -> bool:
     return unit is not None and tree_key(unit) == key
 
 
-def follow_registry(registry: Registry, **options: float) -> Workers:
-    """Return the workers of a registry's packs: each change of it is theirs, and what they find wrong with code is the skills' state.
+class WorkerOptions(TypedDict, total=False):
+    """What `Workers` takes beside its registry; times in seconds."""
 
-    `options` are those of `Workers`.
-    """
-    workers = Workers(find_siblings(registry), refresh=registry.refresh, **options)  # type: ignore[arg-type]
+    processes: int
+    idle_seconds: float
+    start_seconds: float
+    retry_seconds: float
+    memory_bytes: int
+
+
+def follow_registry(registry: Registry, **options: Unpack[WorkerOptions]) -> Workers:
+    """Return the workers of a registry's packs: each change of it is theirs, and what they find wrong with code is the skills' state."""
+    workers = Workers(find_siblings(registry), refresh=registry.refresh, **options)
     registry.admit_by(workers.admit)
     registry.subscribe(workers.follow)
     return workers
