@@ -83,3 +83,36 @@ def test_a_crew_without_any_worker_says_that_its_tree_was_replaced() -> None:
     start, _ = starter(0)
     with pytest.raises(Replaced), Crew("pack", start, 4).borrow():
         pass
+
+
+def test_a_tree_that_went_and_came_back_is_served_again() -> None:
+    started: list[FakeWorker] = []
+    is_away = False
+
+    def start(_: object = None) -> Worker:
+        if is_away:
+            raise Replaced("nothing stands there")
+        started.append(FakeWorker())
+        return cast("Worker", started[-1])
+
+    crew = Crew("pack", start, 2)
+    with crew.borrow():
+        is_away = True
+        second = threading.Thread(target=lambda: crew.warm())
+        second.start()
+        second.join(0.1)
+        assert second.is_alive(), "as long as one works, calls wait for it"
+        is_away = False
+        crew.stand_again()
+        second.join(5)
+        assert not second.is_alive()
+    assert len(started) == 2
+    is_away = True
+    for worker in started:
+        worker.stop()
+    with pytest.raises(Replaced):
+        crew.warm()
+    is_away = False
+    crew.warm()
+    with crew.borrow() as one, crew.borrow() as two:
+        assert one is not two

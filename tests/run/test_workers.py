@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import sys
 import threading
 import time
@@ -147,7 +148,7 @@ def test_after_an_uninstall_nothing_is_left(bench: Bench) -> None:
     assert pids
     assert processes_in(tree)
     bench.uninstall("demo-pack")
-    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") and _is_alive(pid) for pid in pids))
+    wait_until(lambda: not any(map(_is_alive, pids)))
     assert bench.call().kind is OutcomeKind.UNKNOWN
     assert not [name for name in sys.modules if name.startswith("demo_pack")]
     assert not bench.workers.pids()
@@ -155,8 +156,11 @@ def test_after_an_uninstall_nothing_is_left(bench: Bench) -> None:
 
 
 def _is_alive(pid: int) -> bool:
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] != "Z"
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_an_edit_of_the_code_gets_a_new_worker(bench: Bench) -> None:
@@ -317,6 +321,92 @@ def test_a_pack_that_could_not_start_is_tried_again_by_itself(tmp_path: Path) ->
         there.touch()
         wait_until(lambda: bench.state() is State.LIVE)
         assert bench.call().kind is OutcomeKind.OK
+
+
+def test_a_reload_while_a_broken_version_starts_lets_it_come_to_an_end(tmp_path: Path, bench: Bench) -> None:
+    """A reload forgets what was found wrong; what is just being looked at must not be started anew each time."""
+    loads = tmp_path / "loads"
+    bench.install(a_code_wheel(version="1.0.0"))
+    bench.call()
+    stop = threading.Event()
+
+    def reload() -> None:
+        while not stop.is_set():
+            bench.workers.forget()
+
+    reloading = threading.Thread(target=reload)
+    reloading.start()
+    try:
+        code = f"open({str(loads)!r}, 'a').write('x')\ndef other():\n    return 1\n"
+        bench.install(a_code_wheel(code, version="2.0.0"))
+        assert bench.registry.snapshot.skills["echo_py"].version == "2.0.0"
+    finally:
+        stop.set()
+        reloading.join(10)
+    assert len(loads.read_text()) == 1
+
+
+def test_of_two_reloads_at_once_the_later_one_leaves_what_was_made_since(bench: Bench) -> None:
+    bench.install(a_code_wheel("def other():\n    return 1\n"))
+    bench.call()
+    seen_by_both = bench.workers._list()
+    bench.workers.forget()
+    bench.call()
+    made_since = bench.workers.pids()
+    bench.workers._drop(seen_by_both)
+    assert made_since
+    assert bench.workers.pids() == made_since, "nobody would ever end it"
+
+
+def test_a_start_that_the_system_refuses_harms_neither_the_watch_nor_later_calls(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, retry_seconds=0.05)
+    with bench.workers:
+        bench.install(
+            a_code_wheel(more={"demo_pack/__init__.py": "import os\nos._exit(3)\n"}),
+            a_code_wheel("def other():\n    return 1\n", name="other", skill="other"),
+        )
+        assert bench.call("other").kind is OutcomeKind.OK
+        assert bench.call().kind is OutcomeKind.FAILED
+        wait_until(lambda: bench.state() is State.INVALID)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        before = len(os.listdir("/proc/self/fd"))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before + 2, hard))
+        try:
+            time.sleep(0.4)  # several tries of the watch, each of which fails
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)
+        bench.workers.forget()
+        outcome = bench.call()
+        assert (outcome.kind, "it exited with code 3" in outcome.error) == (OutcomeKind.FAILED, True)
+        assert bench.call("other").kind is OutcomeKind.OK
+
+
+def test_workers_that_were_closed_start_none(bench: Bench) -> None:
+    bench.install(a_code_wheel())
+    assert bench.call().kind is OutcomeKind.OK
+    bench.workers.close()
+    outcome = bench.call()
+    assert outcome.kind is OutcomeKind.FAILED
+    assert "the workers were stopped" in outcome.error
+    assert not processes_in(bench.root.tree("demo-pack"))
+
+
+def test_a_pack_that_never_answers_holds_up_no_other_s_retry(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, retry_seconds=0.05, start_seconds=4)
+    there = tmp_path / "there"
+    late = f"import os\nif not os.path.exists({str(there)!r}):\n    os._exit(3)\n"
+    stuck = f"import os, time\nif os.path.exists({str(there)!r}):\n    time.sleep(30)\nos._exit(3)\n"
+    with bench.workers:
+        bench.install(
+            a_code_wheel(more={"demo_pack/__init__.py": stuck}),
+            a_code_wheel("def other():\n    return 1\n", name="other", skill="other", more={"other/__init__.py": late}),
+        )
+        bench.call()
+        bench.call("other")
+        wait_until(lambda: bench.state("other") is State.INVALID)
+        there.touch()
+        wait_until(lambda: bench.state("other") is State.LIVE, 3)
 
 
 def test_nothing_of_a_pack_runs_before_somebody_calls_it(bench: Bench) -> None:
