@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.cases.road import Road
 
+pytestmark = pytest.mark.flow
+
 
 def two_versions(road: Road) -> None:
     for version, word in (("1", "one"), ("2", "two")):

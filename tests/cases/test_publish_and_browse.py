@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tests.cases.road import Road
     from tests.index.builders import AnIndex
 
+pytestmark = pytest.mark.flow
+
 
 @dataclass
 class IndexBehindApp(FakeIndex):

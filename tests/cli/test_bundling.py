@@ -62,6 +62,7 @@ def test_the_same_packs_give_the_same_bundle(shell: Shell, bundle: Path) -> None
     assert document["sha256"] == hashlib.sha256((shell.folder / "two.zip").read_bytes()).hexdigest()
 
 
+@pytest.mark.flow
 def test_any_changed_byte_is_untrusted_and_leaves_nothing(shell: Shell, bundle: Path) -> None:
     good = bundle.read_bytes()
     interesting = [*range(400), *range(400, len(good), len(good) // 150), *range(len(good) - 120, len(good))]

@@ -15,6 +15,8 @@ from market.errors import InvalidInput, MarketError, NotFound, Refused, Unavaila
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.flow
+
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 

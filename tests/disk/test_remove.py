@@ -38,6 +38,7 @@ def test_a_file_and_a_link_go_alone(tmp_path: Path) -> None:
         remove_tree(tmp_path / "file")
 
 
+@pytest.mark.flow
 def test_nesting_costs_neither_stack_nor_descriptors(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()

@@ -157,6 +157,7 @@ def test_a_link_to_what_is_left_out_is_left_out(folder: Path) -> None:
     assert opened.problems == ()
 
 
+@pytest.mark.flow
 def test_a_maze_of_links_ends(folder: Path) -> None:
     for number in range(20):
         (folder / f"d{number:02}").mkdir()

@@ -13,6 +13,8 @@ from tests.registry.trees import write_tree
 if TYPE_CHECKING:
     from tests.host.hosts import HostUnderTest
 
+pytestmark = pytest.mark.flow
+
 
 def prompt(host: HostUnderTest, query: str = "", role: str = "viewer") -> str:
     answer = host.ask("GET", f"/v1/prompt{query}", role)

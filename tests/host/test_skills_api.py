@@ -14,6 +14,8 @@ from tests.registry.trees import a_command_folder, write_tree
 if TYPE_CHECKING:
     from tests.host.hosts import HostUnderTest
 
+pytestmark = pytest.mark.flow
+
 
 def audit(host: HostUnderTest, tool: str) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = host.get(f"/v1/audit?tool={tool}")["items"]

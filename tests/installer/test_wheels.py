@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from market.installer.transaction import Arrival
     from market.trust.verify import VerifiedPack
 
+pytestmark = pytest.mark.flow
+
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ORIGIN = Origin("archive", "/dist/demo.whl")
 
@@ -165,7 +167,6 @@ with open(sys.argv[1], "rb") as stream:
 """
 
 
-@pytest.mark.flow
 def test_two_environments_at_different_paths_make_the_same_bytes_of_a_dependency_with_a_program(tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path / "dist", a_code_wheel(requires=("helper",)))
     paths = os.pathsep.join([str(Path(market.__file__).parents[1]), *sysconfig.get_paths()["purelib"].split(os.pathsep)])

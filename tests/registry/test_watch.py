@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pytest
+
 from market.registry.watch import Watch, _by_root
 from tests.registry.trees import a_command_folder, a_guide_folder, a_registry, wait_for
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from market.registry.registry import Registry
+
+pytestmark = pytest.mark.flow
 
 LIVE_SECONDS = 1.0
 """Far above the budget of 40 ms: the machine that runs the tests may be busy."""

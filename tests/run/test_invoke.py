@@ -203,6 +203,7 @@ def test_a_replaced_pack_is_looked_up_again(tmp_path: Path, executor: CommandExe
     assert len(audit.rows) == 1
 
 
+@pytest.mark.flow
 def test_no_call_fails_or_mixes_versions_while_a_pack_is_upgraded_again_and_again(tmp_path: Path, executor: CommandExecutor) -> None:
     unit, other = tmp_path / "pack", tmp_path / "other"
     for number, path in enumerate((unit, other)):

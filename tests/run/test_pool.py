@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from market.registry.live import LiveSkill
 
+pytestmark = pytest.mark.flow
+
 PARENT = "#!/bin/sh\necho $PPID\n"
 SLEEPER = "#!/bin/sh\necho $$ > pid.new; mv pid.new pid\nsleep 60\n"
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from market.model import Outcome
 
+pytestmark = pytest.mark.flow
+
 ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/home/somebody", "SECRET": "s3", "MARKET_TOKEN": "skm_x"}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.sample_packs.conftest import Runner
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+pytestmark = [pytest.mark.flow, pytest.mark.skipif(shutil.which("git") is None, reason="needs git")]
 
 COMMITS = (
     "feat(api): list packs by publisher (#12)",
