@@ -28,7 +28,7 @@ from index.store.releases import NewFile
 from index.store.written import put_document
 from market.names import Digest
 from market.pack.record import hash_stream
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

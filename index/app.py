@@ -23,7 +23,7 @@ from index.settings import parse_settings
 from index.simple import SIMPLE_PREFIX
 from market.disk.disabled_plugins import load_disabled
 from market.disk.home import load_home
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 from market.web.launch import load_launch
 from market.web.pages import send_static
 from market.web.problems import ProblemEdge, logs_reads

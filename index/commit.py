@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from index.store.releases import NewFile, PackRow
     from market.names import PackName, Version
     from market.pack.secrets import Place
-    from market.plugins import Plugins
+    from market.plugins.loaded import Plugins
 
 CLOSED_STATES = (ReleaseState.QUARANTINED, ReleaseState.DELETED)
 

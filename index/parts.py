@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from index.settings import IndexSettings
     from index.store.database import Database
     from market.pack.secrets import Place
-    from market.plugins import Plugins
+    from market.plugins.loaded import Plugins
 
 BLOBS_FOLDER = "blobs"
 

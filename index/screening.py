@@ -14,7 +14,7 @@ from market.hookspecs import hookimpl
 from market.news_log import own_news
 from market.own_scan import own_scan
 from market.pack.secrets import without_allowed
-from market.plugin.calls import is_failed_scan
+from market.plugins.answers import is_failed_scan
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The hooks of Market: what a plugin may implement. `docs/hooks.md` describes them for plugin authors, argument by argument.
 
 A plugin is a distribution with an entry point in the group `market` that names a module or an object; its functions are marked
-with `@hookimpl`. How implementations are found, called and combined is `market.plugins`.
+with `@hookimpl`. How implementations are found, called and combined is `market.plugins.loaded`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from market.model import Call, Caller, Kind, Pack, Role, Skill, State
 from market.names import PackName, parse_version
-from market.plugin.discovery import PluginEntry
+from market.plugins.find import PluginEntry
 from market.registry.live import LiveSkill
 
 if TYPE_CHECKING:

@@ -22,11 +22,10 @@ from market.installer import guard
 from market.installer.plan import Action
 from market.model import Command, Kind, Outcome, OutcomeKind, SkillClass
 from market.pack.source import MemorySource
-from market.plugin import executors as plugin_executors
-from market.plugin import fetchers as plugin_fetchers
-from market.plugin.checks import Implementation, check_plugin, make_manager
-from market.plugin.functions import HOOK_ARGUMENTS
-from market.plugins import Plugins, load_plugins
+from market.plugins.find import Implementation, check_plugin, make_manager
+from market.plugins.functions import HOOK_ARGUMENTS
+from market.plugins.loaded import Plugins, load_plugins
+from market.plugins.offers import EXECUTORS, FETCHERS
 from tests.plugged import ADA, a_call, a_pack, a_skill, a_target, an_entry
 
 REPOSITORY = Path(__file__).parents[1]
@@ -148,7 +147,7 @@ def test_every_attribute_is_described_with_the_same_words(name: str) -> None:
     assert re.findall(r"^- `(\w+)`: (.+)$", described, re.MULTILINE) == attributes
 
 
-@pytest.mark.parametrize(("name", "arguments"), [("Executor.execute", (*plugin_executors.ARGUMENTS, plugin_executors.LATER_ARGUMENT)), ("Fetcher.fetch", plugin_fetchers.ARGUMENTS)])
+@pytest.mark.parametrize(("name", "arguments"), [("Executor.execute", (*EXECUTORS.arguments, EXECUTORS.later)), ("Fetcher.fetch", FETCHERS.arguments)])
 def test_every_method_is_described_with_the_same_words(name: str, arguments: tuple[str, ...]) -> None:
     protocol, _, method = name.partition(".")
     assert [key for key, value in vars(getattr(hookspecs, protocol)).items() if inspect.isfunction(value) and key[0] != "_"] == [method]

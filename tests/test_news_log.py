@@ -9,7 +9,7 @@ import pytest
 
 from market.model import Outcome, OutcomeKind
 from market.news_log import own_news
-from market.plugins import Plugins, load_plugins
+from market.plugins.loaded import Plugins, load_plugins
 from tests.plugged import ADA, a_call, a_pack, a_target
 
 NOW = datetime(2026, 1, 3, 3, 4, 5, tzinfo=UTC)

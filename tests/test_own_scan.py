@@ -5,7 +5,7 @@ from __future__ import annotations
 from market.errors import Severity
 from market.own_scan import own_scan
 from market.pack.source import MemorySource
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 from tests.pack.test_secrets import TOKENS
 from tests.plugged import a_pack
 

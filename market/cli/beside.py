@@ -15,7 +15,7 @@ from market.installer.root import Root
 from market.installer.tree_state import TreeState
 from market.model import State
 from market.pack.wheel_metadata import GROUP
-from market.plugin.discovery import find_entries
+from market.plugins.find import find_entries
 from market.registry.live import SOURCE_PLUGIN
 
 if TYPE_CHECKING:

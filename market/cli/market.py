@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from market.client.settings import Settings
     from market.client.transport import Transport
     from market.disk.home import Home
-    from market.plugin.discovery import PluginEntry
+    from market.plugins.find import PluginEntry
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from market.cli.operator import local_operator
 from market.cli.report import dump_problems
 from market.disk.disabled_plugins import load_disabled
 from market.installer.guard import Guard, own_installing
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from market.cli.market import Market
     from market.errors import Problem
     from market.installer.plan import Change
-    from market.plugins import Plugins
+    from market.plugins.loaded import Plugins
 
 
 def open_plugins(market: Market, own: Mapping[str, object]) -> Plugins:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from market.cli.text import table_lines
 from market.disk.disabled_plugins import load_disabled, save_disabled
 from market.errors import NotFound
-from market.plugin.discovery import find_entries
+from market.plugins.find import find_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from market.cli.market import Market
     from market.cli.output import Output
-    from market.plugin.discovery import PluginEntry
-    from market.plugins import FoundPlugin
+    from market.plugins.find import PluginEntry
+    from market.plugins.loaded import FoundPlugin
 
 RESTART = "running hosts and indexes follow when they are started again"
 

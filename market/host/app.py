@@ -32,7 +32,7 @@ from market.host.settings import parse_settings
 from market.host.skills_api import skill_routes
 from market.installer.guard import own_installing
 from market.news_log import own_news
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 from market.registry.environment import EnvironmentPacks
 from market.registry.first_load import load_and_watch
 from market.registry.links import LinkedFolders

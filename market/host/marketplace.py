@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from market.model import Caller
     from market.names import Requirement
     from market.pack.inspect import Given
-    from market.plugins import Plugins
+    from market.plugins.loaded import Plugins
     from market.registry.registry import Registry
     from market.run.audit import AuditLog
 

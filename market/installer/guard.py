@@ -15,7 +15,7 @@ from market.installer.plan import Action
 from market.installer.steps import fold_changes
 from market.model import Role
 from market.own_scan import own_scan
-from market.plugin.calls import is_failed_scan
+from market.plugins.answers import is_failed_scan
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from market.installer.root import Root
     from market.installer.transaction import LockedRoot
     from market.model import Caller, Pack
-    from market.plugins import Plugins
+    from market.plugins.loaded import Plugins
 
 SCAN_ACT = "install"
 

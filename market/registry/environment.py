@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from market.errors import InvalidInput
 from market.names import parse_pack_name
 from market.pack.wheel_metadata import GROUP
-from market.plugin.discovery import find_entries
+from market.plugins.find import find_entries
 from market.registry.findings import distribution_broken
 from market.registry.live import SOURCE_PLUGIN
 from market.registry.tree_marks import scan_tree
@@ -25,7 +25,7 @@ from market.registry.unit import Dropped, LoadedUnit, UnitId
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from market.plugin.discovery import PluginEntry
+    from market.plugins.find import PluginEntry
 
 PYTHON_RULE = "entry-python"
 MAX_SHOWN_CHARACTERS = 80

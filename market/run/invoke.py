@@ -75,7 +75,7 @@ class Invoker:
 
     `refresh` is asked to look at a skill's directory again when it was replaced under the registry's snapshot;
     without it the call waits until the registry notices by itself. `decide` answers whether a call may be made, `tell` hears of
-    every attempt after it was audited: the hooks `decide_run` and `skill_ran` of `market.plugins`.
+    every attempt after it was audited: the hooks `decide_run` and `skill_ran` of `market.plugins.loaded`.
     """
 
     def __init__(

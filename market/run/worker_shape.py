@@ -1,7 +1,8 @@
 """What a function of a wheel pack may look like, and how it is called: a skill's function, and the pack's hooks.
 
 The standard library only, and nothing of Market: `worker_serve.py` loads this file by its place. What would fail or be missed at each
-call is found when the code is loaded, and said in a sentence for the pack's author.
+call is found when the code is loaded, and said in a sentence for the pack's author. The hooks of Market's own plugins have rules apart,
+`market.plugins.functions`: those rest on `inspect`, which would slow the start of each worker.
 """
 
 from __future__ import annotations

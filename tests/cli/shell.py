@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from market.plugin.discovery import PluginEntry
+    from market.plugins.find import PluginEntry
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from market.model import Call, Outcome, Pack
-    from market.plugin.discovery import PluginEntry
+    from market.plugins.find import PluginEntry
     from tests.cli.shell import Shell
 
 

@@ -15,7 +15,7 @@ from market.model import Caller, Role
 from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
 from market.pack.source import MemorySource
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 from market.run.audit import AuditLog
 from tests.factories import a_skill_md
 from tests.fake_index import TOKEN, URL, FakeIndex

@@ -15,7 +15,7 @@ from index.screening import own_publishing
 from index.settings import Anonymous, IndexSettings
 from market.names import parse_publisher_name
 from market.pack.archive_write import write_archive
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 from tests.factories import RUN_SCRIPT, a_skill_json, a_source
 from tests.web.asgi import Answer, ask
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from market.pack.source import Source
-    from market.plugin.discovery import PluginEntry
+    from market.plugins.find import PluginEntry
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -16,7 +16,7 @@ from market.installer.root import Root, open_root
 from market.installer.sync import change_packs
 from market.installer.transaction import install_packs, lock_root, uninstall_packs
 from market.model import Caller, Role
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 from market.trust.decision import Decision, deny
 from tests.installer.builders import NOW, an_arrival, check_at_rest
 from tests.plugged import ADA, an_entry

@@ -10,7 +10,7 @@ import click
 from market.cli.command import command, format_help
 from market.cli.plugin_state import check_known, list_entries, plugin_lines, switch_plugin
 from market.disk.disabled_plugins import load_disabled
-from market.plugins import describe_plugins
+from market.plugins.loaded import describe_plugins
 
 if TYPE_CHECKING:
     from market.cli.market import Market

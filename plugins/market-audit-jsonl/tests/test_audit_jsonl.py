@@ -13,7 +13,7 @@ import pytest
 
 from market.model import Call, Caller, Kind, Outcome, OutcomeKind, Pack, Role, Skill, State
 from market.names import PackName, parse_version
-from market.plugin.checks import check_plugin, make_manager
+from market.plugins.find import check_plugin, make_manager
 from market.registry.live import LiveSkill
 from market_audit_jsonl import plugin
 from market_audit_jsonl.lines import MAX_TEXT_CHARACTERS, append_line

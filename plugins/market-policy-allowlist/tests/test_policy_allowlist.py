@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from market.model import Call, Caller, Kind, Pack, Role, Skill, SkillClass, State
 from market.names import PackName, parse_version
-from market.plugin.checks import check_plugin, make_manager
-from market.plugin.discovery import PluginEntry
-from market.plugins import load_plugins
+from market.plugins.find import PluginEntry, check_plugin, make_manager
+from market.plugins.loaded import load_plugins
 from market.registry.live import LiveSkill
 from market.run.gate import Gate
 from market_policy_allowlist import plugin

@@ -11,7 +11,7 @@ from market.model import Pack
 from market.names import PackName, parse_version
 from market.pack.secrets import MAX_SCANNED_BYTES
 from market.pack.source import MemorySource
-from market.plugin.checks import check_plugin, make_manager
+from market.plugins.find import check_plugin, make_manager
 from market_scan_secrets import plugin
 from market_scan_secrets.settings import ScanSettings, load_settings
 

@@ -1,7 +1,7 @@
 """The plugins as one typed value: loaded once by each program, called implementation by implementation, so that a crash has a name.
 
-What the hooks are is `market.hookspecs`; how one implementation is asked, and what its crash is, `market.plugin.calls`. Decisions combine
-as `market.trust.decision` says.
+What the hooks are is `market.hookspecs`; how one implementation is asked, and what its crash is, `market.plugins.answers`.
+Decisions combine as `market.trust.decision` says.
 """
 
 from __future__ import annotations
@@ -10,25 +10,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from market.errors import PluginError
-from market.plugin.calls import ask_for_decision, ask_for_findings, ask_for_offer, tell
-from market.plugin.checks import check_plugin, load_entry, make_manager
-from market.plugin.discovery import find_entries
-from market.plugin.edge import broken
-from market.plugin.executors import PluggedExecutor, check_executors
-from market.plugin.fetchers import PluggedFetcher, check_fetchers
-from market.plugin.offers import choose_offers
+from market.plugins.answers import ask_for_decision, ask_for_findings, ask_for_offer, broken, tell
+from market.plugins.find import check_plugin, find_entries, load_entry, make_manager
+from market.plugins.offers import EXECUTORS, FETCHERS, PluggedExecutor, PluggedFetcher, check_offers, choose_offers
 from market.trust.decision import Decision, combine
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from market.errors import Problem
     from market.hookspecs import Executor, Fetcher, Target
     from market.model import Call, Caller, Kind, Outcome, Pack
     from market.pack.source import Source
-    from market.plugin.checks import Implementation
-    from market.plugin.discovery import PluginEntry
+    from market.plugins.find import Implementation, PluginEntry
+    from market.plugins.offers import Key, OfferShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +47,11 @@ class Plugins:
 
     def register_executors(self, environment: Mapping[str, str]) -> dict[Kind, Executor]:
         """Return what runs each kind of skill. Raises `PluginError` where a plugin crashes or two offer the same kind."""
-        values = {"environment": environment}
-        asked = [(one, ask_for_offer(one, values, check_executors)) for one in self._of("register_executors")]
-        return choose_offers(asked, PluggedExecutor)
+        return self._choose("register_executors", {"environment": environment}, EXECUTORS, PluggedExecutor)
 
     def register_fetchers(self) -> dict[str, Fetcher]:
         """Return what fetches from each scheme. Raises `PluginError` where a plugin crashes or two offer the same scheme."""
-        asked = [(one, ask_for_offer(one, {}, check_fetchers)) for one in self._of("register_fetchers")]
-        return choose_offers(asked, PluggedFetcher)
+        return self._choose("register_fetchers", {}, FETCHERS, PluggedFetcher)
 
     def scan_pack(self, pack: Pack, source: Source, act: str) -> tuple[Problem, ...]:
         """Return the findings of all scans. Each finding's rule begins with the plugin's name, but for Market's own."""
@@ -118,6 +111,15 @@ class Plugins:
 
     def _of(self, hook: str) -> tuple[Implementation, ...]:
         return self.implementations.get(hook, ())
+
+    def _choose(
+        self, hook: str, values: Mapping[str, Any], shape: OfferShape[Key], plug: Callable[[str, Any], Any]
+    ) -> dict[Key, Any]:
+        asked = [
+            (one, ask_for_offer(one, values, lambda one, answer: check_offers(shape, one, answer)))
+            for one in self._of(hook)
+        ]
+        return choose_offers(asked, plug)
 
     def _decide(self, hook: str, values: Mapping[str, Any]) -> Decision:
         asked = [(one.own, ask_for_decision(one, values)) for one in self._of(hook)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from market.plugin.discovery import find_entries
+from market.plugins.find import find_entries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_an_archive_on_the_path_is_looked_into(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("installed", [False, True])
 def test_the_library_is_loaded_only_where_a_plugin_is(tmp_path: Path, installed: bool) -> None:
     install(tmp_path, "another", group="market" if installed else "market.skills")
-    code = "import sys; from market.plugin.discovery import find_entries; n = len(find_entries()); print(n, 'importlib.metadata' in sys.modules)"
+    code = "import sys; from market.plugins.find import find_entries; n = len(find_entries()); print(n, 'importlib.metadata' in sys.modules)"
     path = [str(tmp_path), str(__import__("market").__path__[0]).removesuffix("/market"), *sys.path]
     done = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(path)}, capture_output=True, text=True, check=True

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from market.errors import MarketError, NotFound, Problem, Severity
-from market.plugin.edge import Crashed, call_foreign, call_outspoken, describe
+from market.plugins.answers import Crashed, call_foreign, describe
 from tests.plugged import raising
 
 
@@ -29,15 +29,15 @@ def test_an_error_without_words_has_its_name() -> None:
     assert describe(Unspeakable()) == "Unspeakable"
 
 
-@pytest.mark.parametrize("call", [call_foreign, call_outspoken])
-def test_ctrl_c_goes_on_and_one_in_a_servers_thread_is_a_crash(call: object) -> None:
+@pytest.mark.parametrize("may_explain", [False, True])
+def test_ctrl_c_goes_on_and_one_in_a_servers_thread_is_a_crash(may_explain: bool) -> None:
     with pytest.raises(KeyboardInterrupt):
-        call(raising(KeyboardInterrupt()))  # type: ignore[operator]
+        call_foreign(raising(KeyboardInterrupt()), may_explain=may_explain)
     seen: list[BaseException] = []
 
     def ask() -> None:
         try:
-            call(raising(KeyboardInterrupt()))  # type: ignore[operator]
+            call_foreign(raising(KeyboardInterrupt()), may_explain=may_explain)
         except BaseException as error:
             seen.append(error)
 
@@ -50,9 +50,9 @@ def test_ctrl_c_goes_on_and_one_in_a_servers_thread_is_a_crash(call: object) -> 
 
 def test_our_errors_pass_where_they_are_asked_for() -> None:
     with pytest.raises(NotFound):
-        call_outspoken(raising(NotFound("gone")))
+        call_foreign(raising(NotFound("gone")), may_explain=True)
     with pytest.raises(Crashed):
-        call_outspoken(raising(SystemExit(2)))
+        call_foreign(raising(SystemExit(2)), may_explain=True)
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_our_errors_pass_where_they_are_asked_for() -> None:
 )
 def test_one_that_could_not_be_shown_is_a_crash(error: MarketError) -> None:
     with pytest.raises(Crashed, match="it raised "):
-        call_outspoken(raising(error))
+        call_foreign(raising(error), may_explain=True)

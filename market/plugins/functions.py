@@ -1,7 +1,7 @@
 """What a function of a plugin may look like: which hook it is, which of its arguments it takes, and every shape that would never work.
 
 Everything is decided when the plugin is loaded. A policy that is silently absent, or that sees a default in place of what happens, would
-be worse than a stop.
+be worse than a stop. What a worker loads has rules of its own, `market.run.worker_shape`: it may import neither Market nor `inspect`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from market import hookspecs
-from market.plugin.values import Unfit
+from market.plugins.values import Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

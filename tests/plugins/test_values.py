@@ -8,7 +8,7 @@ import pytest
 
 from market.errors import Problem, Severity
 from market.model import Outcome, OutcomeKind
-from market.plugin.values import Unfit, hold_decision, hold_outcome, hold_problem
+from market.plugins.values import Unfit, hold_decision, hold_outcome, hold_problem
 from market.trust.decision import Decision
 
 GOOD: dict[str, Any] = {"rule": "r", "severity": Severity.ERROR, "text": "t", "file": "f", "line": 1, "column": 2, "reason": "w", "fix": "d"}

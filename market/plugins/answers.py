@@ -1,29 +1,33 @@
-"""One implementation asked or told: what it answers in the right types, and what its crash is - a denial, a failed scan, a line in the log.
+"""The one place that calls a plugin's code: what it answers in the right types, and what its crash is - a denial, a failed scan, a line.
 
-Who publishes to an index doesn't operate it: what is said of a crash there names the plugin, and the rest is in the index's log.
+Whatever it raises becomes one exception of ours. Not only `Exception`: `sys.exit`, a cancelled task, a panic of compiled code and a
+class of the plugin's own would end a loop over the plugins, a request or a command in the middle otherwise.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from market.errors import Problem, Severity
-from market.plugin.edge import Crashed, broken, call_foreign, call_outspoken
-from market.plugin.prints import diverted_prints
-from market.plugin.values import Unfit, hold_decision, hold_problem
+from market.errors import MarketError, PluginError, Problem, Severity
+from market.plugins.prints import diverted_prints
+from market.plugins.values import Unfit, check_error, hold_decision, hold_problem
 from market.trust.decision import Decision, deny
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from market.plugin.checks import Implementation
+    from market.plugins.find import Implementation
 
+T = TypeVar("T")
 Offer = TypeVar("Offer")
 
+MAX_ERROR_CHARACTERS = 2_000
 MAX_FINDINGS = 200
 """Findings of one plugin for one pack; the rest is counted."""
 
@@ -34,6 +38,46 @@ _log = logging.getLogger("market.plugins")
 _told = logging.getLogger("market.plugins.told")
 """For what whoever asked is told too: a server's log has it, and a command, which logs nowhere, doesn't print it twice."""
 _told.addHandler(logging.NullHandler())
+
+
+class Crashed(Exception):
+    """What a plugin's code raised, in one line; the cause is what it raised."""
+
+
+def call_foreign(function: Callable[[], T], *, may_explain: bool = False) -> T:
+    """Call a plugin's code. Raises `Crashed` for whatever it raises, but for `Unfit`, and for a person's Ctrl-C.
+
+    With `may_explain` our errors pass, since they say what is wrong; one that couldn't be shown, as its text is no text, is a crash.
+    """
+    try:
+        return function()
+    except Unfit:
+        raise
+    except BaseException as error:
+        if may_explain and isinstance(error, MarketError):
+            _check_shown(error)
+            raise
+        raise _crash_of(error) from error
+
+
+def describe(error: BaseException) -> str:
+    """Return an error of foreign code in one line."""
+    try:
+        text = " ".join(str(error).split())[:MAX_ERROR_CHARACTERS]
+    except Exception:  # its own __str__ is foreign code too
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def broken(name: str, why: str, distribution: str = "") -> PluginError:
+    """Return the error for a plugin that can't be used."""
+    whence = f" of {distribution}" if distribution and distribution != name else ""
+    return PluginError(
+        f"the plugin {name}{whence} can't be used",
+        why=why,
+        hint=f"upgrade or uninstall it, or switch it off: market plugins disable {name}",
+        details={"plugin": name, "distribution": distribution},
+    )
 
 
 def is_failed_scan(finding: Problem) -> bool:
@@ -59,7 +103,7 @@ def ask_for_findings(one: Implementation, values: Mapping[str, Any]) -> Iterator
         return
     for found in answer[:MAX_FINDINGS]:
         try:
-            finding = call_foreign(hold_problem, found)
+            finding = call_foreign(partial(hold_problem, found))
         except (Crashed, Unfit) as error:
             yield _failed_scan(one, error, values)
         else:
@@ -74,11 +118,11 @@ def ask_for_offer(
 ) -> Offer:
     """Return what a plugin offers, as `check` lets it pass; raises `PluginError` that names it for a crash."""
     try:
-        answer = call_foreign(one.call, values)
+        answer = call_foreign(lambda: one.call(values))
     except Crashed as crash:
         raise broken(one.plugin, f"it crashed in {one.hook}: {crash}") from crash
     try:
-        return call_outspoken(check, one, answer)
+        return call_foreign(lambda: check(one, answer), may_explain=True)
     except Crashed as crash:
         raise broken(one.plugin, f"what it gave to {one.hook} crashed: {crash}") from crash
 
@@ -86,7 +130,7 @@ def ask_for_offer(
 def tell(one: Implementation, values: Mapping[str, Any]) -> None:
     """Tell a plugin what has happened; a crash is logged."""
     try:
-        call_foreign(one.call, values)
+        call_foreign(lambda: one.call(values))
     except Crashed as crash:
         _log.error("the plugin %s crashed in %s: %s", one.plugin, one.hook, crash)
         _log.debug("where %s crashed", one.plugin, exc_info=crash.__cause__)
@@ -133,3 +177,20 @@ def _note_failure(one: Implementation, error: Exception, values: Mapping[str, An
 
 def _is_on_an_index(one: Implementation, values: Mapping[str, Any]) -> bool:
     return one.hook == "decide_publish" or values.get("act") == ACT_ON_AN_INDEX
+
+
+def _check_shown(error: MarketError) -> None:
+    try:
+        check_error(error)
+    except Unfit as unfit:
+        raise Crashed(f"it raised {unfit}") from error
+
+
+def _crash_of(error: BaseException) -> Crashed:
+    """Return the crash for what was raised; Ctrl-C goes on up.
+
+    Python raises that in the main thread only: in another, as servers call hooks, no person did.
+    """
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
+    return Crashed(describe(error))

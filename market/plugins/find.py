@@ -1,13 +1,14 @@
-"""Which plugins are installed beside Market. What is in them isn't looked at here; that is `market.plugins`.
+"""Which plugins are installed beside Market, and what implementations are in one, held against the hooks.
 
 `importlib.metadata` costs 20 to 60 ms, most of it its own import, and most machines have no plugin: so the entry-point files are
 searched for the group's name first (about 1 ms), and the library is loaded only where one has it. Each distribution is read by
-itself, since anybody may leave half of one behind.
+itself, since anybody may leave half of one behind. The plugin manager is only asked what is there; it is dropped afterwards.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -15,10 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pluggy
+
+from market import hookspecs
 from market.hookspecs import GROUP
+from market.plugins.answers import Crashed, broken, call_foreign
+from market.plugins.functions import find_hooks
+from market.plugins.prints import diverted_prints
+from market.plugins.values import Unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 _METADATA_SUFFIXES = (".dist-info", ".egg-info")
 _POINTS_FILE = "entry_points.txt"
@@ -55,6 +63,63 @@ def find_entries(group: str = GROUP) -> tuple[PluginEntry, ...]:
         found += (entry for folder in here if _key(folder.name) not in seen for entry in _read(folder, section, group))
         seen.update(_key(folder.name) for folder in here)
     return tuple(sorted(found, key=lambda entry: (entry.name, entry.distribution)))
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """One function of one plugin that implements a hook. `own` marks those of Market itself."""
+
+    plugin: str
+    hook: str
+    function: Callable[..., object]
+    arguments: tuple[str, ...]
+    own: bool = False
+
+    def call(self, values: Mapping[str, object]) -> object:
+        """Call it with those of the hook's arguments that it takes."""
+        given = {name: values[name] for name in self.arguments}
+        if self.own:
+            return self.function(**given)
+        with diverted_prints():
+            answer = self.function(**given)
+        if inspect.iscoroutine(answer):
+            answer.close()
+            raise TypeError("it is asynchronous, and nobody awaits it")
+        return answer
+
+
+def make_manager() -> pluggy.PluginManager:
+    """Return a plugin manager that knows the hooks and no plugin."""
+    manager = pluggy.PluginManager(hookspecs.GROUP)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+def load_entry(manager: pluggy.PluginManager, entry: PluginEntry) -> tuple[Implementation, ...]:
+    """Import a plugin and return its implementations. Raises `PluginError` that names it."""
+    try:
+        with diverted_prints():
+            plugin = call_foreign(entry.load)
+    except Crashed as crash:
+        raise broken(entry.name, f"loading it failed: {crash}", entry.distribution) from crash
+    if inspect.isclass(plugin):
+        raise broken(entry.name, f"its entry point names the class {plugin.__name__}", entry.distribution)
+    return check_plugin(manager, entry.name, plugin, entry.distribution)
+
+
+def check_plugin(
+    manager: pluggy.PluginManager, name: str, plugin: object, distribution: str = "", *, own: bool = False
+) -> tuple[Implementation, ...]:
+    """Return the implementations in a module or an object; raises `PluginError` for what could never work as it stands."""
+    try:
+        found = call_foreign(lambda: list(find_hooks(manager, plugin)))
+        call_foreign(lambda: manager.register(plugin, name))
+        call_foreign(manager.check_pending)
+    except (Crashed, Unfit) as error:
+        raise broken(name, str(error), distribution) from error
+    if not found:
+        raise broken(name, "it implements no hook; mark its functions with @hookimpl", distribution)
+    return tuple(Implementation(name, hook, function, arguments, own) for hook, function, arguments in found)
 
 
 @dataclass(frozen=True, slots=True)

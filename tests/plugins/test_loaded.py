@@ -17,11 +17,10 @@ from market.errors import MarketError, NotFound, PluginError, Problem, Severity,
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
-from market.plugin.calls import MAX_FINDINGS
-from market.plugin.executors import PluggedExecutor
-from market.plugin.fetchers import PluggedFetcher
-from market.plugin.functions import HOOK_ARGUMENTS
-from market.plugins import describe_plugins, load_plugins
+from market.plugins.answers import MAX_FINDINGS
+from market.plugins.functions import HOOK_ARGUMENTS
+from market.plugins.loaded import describe_plugins, load_plugins
+from market.plugins.offers import PluggedExecutor, PluggedFetcher
 from market.trust.decision import Decision, allow, deny
 from tests.plugged import ADA, a_call, a_pack, a_target, an_entry, raising
 
@@ -313,8 +312,8 @@ def test_an_executor_may_say_that_it_can_not_start() -> None:
     [
         (ValueError("no docker"), "it crashed in register_executors: ValueError: no docker"),
         (7, "gave no mapping"),
-        ({"cobol": Runs()}, "gave no mapping"),
-        ({Kind.COMMAND: None}, "gave as the executor of command skills NoneType, which has no method execute(target, args_text, timeout_seconds)"),
+        ({"cobol": Runs()}, "gave 'cobol' in place of a kind of skill: command or python or native"),
+        ({Kind.COMMAND: None}, "gave as the executor of 'command' NoneType, which has no method execute(target, args_text, timeout_seconds)"),
         ({Kind.COMMAND: RunsLater()}, "RunsLater.execute is asynchronous"),
         ({Kind.COMMAND: Says()}, "Says, which has no method execute"),
         ({Kind.COMMAND: RunsAlone()}, "RunsAlone.execute is called with target, args_text, timeout_seconds, by position: too many"),
@@ -357,7 +356,7 @@ def test_a_fetcher_of_a_plugin_takes_the_place_of_ours() -> None:
         (7, "gave no mapping"),
         ({"S 3": Fetches()}, "gave 'S 3' in place of a scheme"),
         ({3: Fetches()}, "gave 3 in place of a scheme"),
-        ({"s3": print}, "gave as the fetcher of s3 builtin_function_or_method, which has no method fetch(address, out, limit_bytes)"),
+        ({"s3": print}, "gave as the fetcher of 's3' builtin_function_or_method, which has no method fetch(address, out, limit_bytes)"),
     ],
 )
 def test_a_bad_offer_of_fetchers_names_the_plugin(answer: object, why: str) -> None:

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from market.errors import PluginError
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
 from tests.plugged import ADA, a_pack, an_entry
 
 

@@ -13,8 +13,8 @@ from market.cancellation import NEVER
 from market.hookspecs import hookimpl
 from market.model import Kind, Outcome, OutcomeKind
 from market.pack.source import MemorySource
-from market.plugin.prints import diverted_prints
-from market.plugins import load_plugins
+from market.plugins.loaded import load_plugins
+from market.plugins.prints import diverted_prints
 from tests.plugged import ADA, a_pack, a_target, an_entry
 
 if TYPE_CHECKING:
