@@ -32,8 +32,7 @@ class _Diversion:
             if self._inside > 1:
                 return
             self._stream, sys.stdout = sys.stdout, sys.stderr
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                self._stream.flush()  # what we wrote so far is no print of the plugin
+            self._flush()  # what we wrote so far is no print of the plugin
             with contextlib.suppress(OSError):  # a server may have no stdout at all
                 self._descriptor = os.dup(_STDOUT)
                 os.dup2(_STDERR, _STDOUT)
@@ -44,10 +43,16 @@ class _Diversion:
             if self._inside:
                 return
             sys.stdout = self._stream
+            self._flush()  # a plugin may have kept the stream, or found it as `sys.__stdout__`
             if self._descriptor >= 0:
                 os.dup2(self._descriptor, _STDOUT)
                 os.close(self._descriptor)
                 self._descriptor = -1
+
+    def _flush(self) -> None:
+        for stream in (self._stream, sys.__stdout__):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()  # type: ignore[union-attr]
 
 
 _diversion = _Diversion()

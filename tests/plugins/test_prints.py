@@ -7,7 +7,9 @@ import os
 import sys
 import threading
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+import pytest
 
 from market.cancellation import NEVER
 from market.hookspecs import hookimpl
@@ -16,9 +18,6 @@ from market.pack.source import MemorySource
 from market.plugins.loaded import load_plugins
 from market.plugins.prints import diverted_prints
 from tests.plugged import ADA, a_pack, a_target, an_entry
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def say(text: str) -> None:
@@ -36,6 +35,18 @@ def test_prints_and_raw_writes_go_to_stderr_and_ours_stay(capfd: pytest.CaptureF
     captured = capfd.readouterr()
     assert captured.out == "before\nafter\n"
     assert sorted(captured.err.split()) == ["print", "raw", "still"]
+
+
+@pytest.mark.parametrize("name", ["stdout", "__stdout__"])
+def test_what_waits_in_a_kept_stream_is_not_written_behind_the_diversion(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    # Buffered, as a pipe's stream is where the environment doesn't say otherwise.
+    with open(1, "w", closefd=False) as kept:
+        monkeypatch.setattr(sys, name, kept)
+        with diverted_prints():
+            kept.write("noise\n")
+        kept.write("answer\n")
+    captured = capfd.readouterr()
+    assert (captured.out, captured.err) == ("answer\n", "noise\n")
 
 
 def test_the_last_of_several_threads_puts_it_back(capfd: pytest.CaptureFixture[str]) -> None:
