@@ -21,14 +21,13 @@ from index.distributions import metadata_path
 from index.filenames import parse_filename
 from index.model import Account
 from index.parts import BLOBS_FOLDER
-from index.screening import own_publishing
+from index.screening import load_publishing
 from index.store.blobs import FolderBlobs
 from index.store.database import open_database
 from index.store.releases import NewFile
 from index.store.written import put_document
 from market.names import Digest
 from market.pack.record import hash_stream
-from market.plugins.loaded import load_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,7 +93,7 @@ def _fill(home: Path, wheels: list[Path]) -> None:
             "SELECT tokens.id, publishers.id, publishers.name FROM tokens JOIN publishers"
         ).first()
         assert row is not None
-        deed = Deed(Account(row[0], row[1], row[2], "", frozenset()), datetime.now(UTC), load_plugins(own_publishing()))
+        deed = Deed(Account(row[0], row[1], row[2], "", frozenset()), datetime.now(UTC), load_publishing())
         for path in wheels:
             named = parse_filename(path.name)
             with path.open("rb") as stream:

@@ -18,12 +18,11 @@ from index.faces.python.legacy import LEGACY_PATHS, LegacyRoute
 from index.faces.python.simple import FileRoute, SimpleRoute
 from index.pages.routes import PageRoutes, make_pages
 from index.parts import Parts, open_parts
-from index.screening import own_publishing
+from index.screening import load_publishing
 from index.settings import parse_settings
 from index.simple import SIMPLE_PREFIX
 from market.disk.disabled_plugins import load_disabled
 from market.disk.home import load_home
-from market.plugins.loaded import load_plugins
 from market.web.launch import load_launch
 from market.web.pages import send_static
 from market.web.problems import ProblemEdge, logs_reads
@@ -40,7 +39,7 @@ _PYTHON_PREFIXES = (SIMPLE_PREFIX, FILES_PREFIX)
 
 def create() -> ASGIApp:
     """Make the app in a server's child process; the factory that `market.web.serve` is given."""
-    plugins = load_plugins(own_publishing(), disabled=load_disabled(load_home(os.environ).plugins))
+    plugins = load_publishing(disabled=load_disabled(load_home(os.environ).plugins))
     return build_app(open_parts(parse_settings(load_launch().settings), plugins))
 
 

@@ -14,11 +14,12 @@ from market.hookspecs import hookimpl
 from market.news_log import own_news
 from market.own_scan import own_scan
 from market.pack.secrets import without_allowed
-from market.plugins.answers import is_failed_scan
+from market.plugins.loaded import load_plugins
+from market.plugins.stops import Stop, find_stop
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from index.commit import Deed
     from index.store.database import Database
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
     from market.model import Pack
     from market.names import PackName
     from market.pack.source import Source
+    from market.plugins.find import PluginEntry
+    from market.plugins.loaded import Plugins
 
 SCAN_ACT = "publish"
+STOPPING = frozenset(Severity) - {Severity.WARNING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,11 @@ class OwnPublishing:
 def own_publishing() -> dict[str, object]:
     """Return the index's own implementations by name, for `load_plugins`."""
     return {"market-publishing": OwnPublishing(), **own_scan(), **own_news()}
+
+
+def load_publishing(entry_points: Iterable[PluginEntry] | None = None, disabled: Collection[str] = ()) -> Plugins:
+    """Load what an index asks and tells, as `load_plugins`: publishers don't operate it."""
+    return load_plugins(own_publishing(), entry_points=entry_points, disabled=disabled, for_outsiders=True)
 
 
 def decide_by_owner(name: PackName, publisher: str, owner: str) -> Decision:
@@ -78,9 +87,8 @@ def screen(database: Database, sent: Screened, deed: Deed) -> tuple[Problem, ...
         )
     seen = deed.plugins.scan_pack(pack, sent.source, SCAN_ACT) if sent.source else ()
     findings = without_allowed(seen, deed.allowed_secrets)
-    stopping = [finding for finding in findings if finding.severity is not Severity.WARNING]
-    if stopping:
-        raise _found(pack, findings, stopping)
+    if stop := find_stop(findings, STOPPING):
+        raise _found(pack, findings, stop)
     return findings
 
 
@@ -89,11 +97,10 @@ def tell_published(sent: Screened, tree_digest: str, deed: Deed) -> None:
     deed.plugins.release_published(sent.pack, deed.account.publisher, sent.filename, tree_digest, deed.now)
 
 
-def _found(pack: Pack, findings: Sequence[Problem], stopping: Sequence[Problem]) -> InvalidInput:
-    """Return the error with every finding. What to do about one is said in the finding itself, by the plugin that knows."""
-    if all(is_failed_scan(finding) for finding in stopping):
-        hint = "ask whoever operates the index; nothing in the pack is known to be wrong"
-    else:
-        hint = "correct what the findings name, and publish it again"
-    why = f"{len(stopping)} of {len(findings)} findings stop it" if len(findings) > 1 else "its finding stops it"
-    return InvalidInput(f"{pack.name} {pack.version} can't be published", why=why, hint=hint, problems=findings)
+def _found(pack: Pack, findings: Sequence[Problem], stop: Stop) -> InvalidInput:
+    return InvalidInput(
+        f"{pack.name} {pack.version} can't be published",
+        why=stop.why("it"),
+        hint=stop.hint("ask whoever operates the index", "correct what the findings name, and publish it again"),
+        problems=findings,
+    )

@@ -15,7 +15,7 @@ from market.installer.plan import Action
 from market.installer.steps import fold_changes
 from market.model import Role
 from market.own_scan import own_scan
-from market.plugins.answers import is_failed_scan
+from market.plugins.stops import Stop, find_stop
 from market.trust.decision import Decision, allow, deny
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from market.plugins.loaded import Plugins
 
 SCAN_ACT = "install"
+STOPPING = (Severity.ERROR,)
+"""A refusal of a publish doesn't stop who wants the pack on a machine of their own; it is shown."""
 
 
 class OwnInstalling:
@@ -65,8 +67,8 @@ class Guard:
         if step.pack is None or step.source is None:
             raise RuntimeError(f"the step that installs {step.change.name} doesn't say what its pack is")
         findings = self.plugins.scan_pack(step.pack, step.source, SCAN_ACT)
-        if any(finding.severity is Severity.ERROR for finding in findings):
-            raise _found(step.pack, findings)
+        if stop := find_stop(findings, STOPPING):
+            raise _found(step.pack, findings, stop)
         place, publisher = _place_of(step), step.receipt.publisher
         decision = self.plugins.decide_install(step.pack, publisher, place, str(root.path), self.caller)
         if not decision.allowed:
@@ -119,14 +121,13 @@ def _place_of(step: Step) -> str:
     return (origin.index or origin.location) if origin else ""
 
 
-def _found(pack: Pack, findings: tuple[Problem, ...]) -> Refused:
-    stopping = sum(finding.severity is Severity.ERROR for finding in findings)
+def _found(pack: Pack, findings: tuple[Problem, ...], stop: Stop) -> Refused:
     return Refused(
         f"{pack.name} {pack.version} is not installed: a scan found what stops it",
-        why=f"{stopping} of {len(findings)} findings stop an install"
-        if len(findings) > 1
-        else "its finding stops an install",
-        hint=_hint_of(findings),
+        why=stop.why("an install"),
+        hint=stop.hint(
+            "see what is said of the scan", "look at the files that are named; `market plugins list` shows who scans"
+        ),
         problems=findings,
         details={"name": pack.name, "version": str(pack.version)},
     )
@@ -139,9 +140,3 @@ def _denied(pack: Pack, decision: Decision) -> Refused:
         hint="ask whoever operates this machine; `market plugins list` shows whose rules hold here",
         details={"name": pack.name, "version": str(pack.version)},
     )
-
-
-def _hint_of(findings: tuple[Problem, ...]) -> str:
-    if all(is_failed_scan(finding) for finding in findings if finding.severity is Severity.ERROR):
-        return "nothing in the pack is known to be wrong; see what is said of the plugin"
-    return "look at the files that are named; `market plugins list` shows who scans"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,7 +32,6 @@ MAX_FINDINGS = 200
 """Findings of one plugin for one pack; the rest is counted."""
 
 CRASHED = "crashed"
-ACT_ON_AN_INDEX = "publish"
 
 _log = logging.getLogger("market.plugins")
 _told = logging.getLogger("market.plugins.told")
@@ -42,6 +41,11 @@ _told.addHandler(logging.NullHandler())
 
 class Crashed(Exception):
     """What a plugin's code raised, in one line; the cause is what it raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedScan(Problem):
+    """A finding that says that a scan failed, so that nothing in the pack caused it. No plugin can make one: its findings are rebuilt."""
 
 
 def call_foreign(function: Callable[[], T], *, may_explain: bool = False) -> T:
@@ -80,32 +84,35 @@ def broken(name: str, why: str, distribution: str = "") -> PluginError:
     )
 
 
-def is_failed_scan(finding: Problem) -> bool:
-    """Whether a finding says that a plugin's scan failed, so that nothing in the pack caused it."""
-    return finding.rule.endswith(f":{CRASHED}")
+def ask_for_decision(one: Implementation, values: Mapping[str, Any], *, for_outsiders: bool = False) -> Decision | None:
+    """Return what a plugin decides, with its name before the reason; a crash or a wrong type is a denial.
 
-
-def ask_for_decision(one: Implementation, values: Mapping[str, Any]) -> Decision | None:
-    """Return what a plugin decides, with its name before the reason; a crash or a wrong type is a denial."""
+    `for_outsiders`: who reads it doesn't operate this machine, so what was raised is only in the log.
+    """
     try:
         decision = call_foreign(lambda: hold_decision(one.call(values)))
     except (Crashed, Unfit) as error:
-        return deny(_note_failure(one, error, values))
+        return deny(_note_failure(one, error, for_outsiders=for_outsiders))
     return decision if decision is None or one.own else replace(decision, reason=f"{one.plugin}: {decision.reason}")
 
 
-def ask_for_findings(one: Implementation, values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the findings of one plugin; a crash, and whatever isn't a finding, is one that stops the act."""
+def ask_for_findings(
+    one: Implementation, values: Mapping[str, Any], *, for_outsiders: bool = False
+) -> Iterator[Problem]:
+    """Yield the findings of one plugin; a crash, and whatever isn't a finding, is a `FailedScan`, which stops the act.
+
+    `for_outsiders` as in `ask_for_decision`.
+    """
     try:
         answer = call_foreign(lambda: _list_findings(one.call(values)))
     except (Crashed, Unfit) as error:
-        yield _failed_scan(one, error, values)
+        yield _failed_scan(one, error, for_outsiders=for_outsiders)
         return
     for found in answer[:MAX_FINDINGS]:
         try:
             finding = call_foreign(partial(hold_problem, found))
         except (Crashed, Unfit) as error:
-            yield _failed_scan(one, error, values)
+            yield _failed_scan(one, error, for_outsiders=for_outsiders)
         else:
             yield finding if one.own else replace(finding, rule=f"{one.plugin}:{finding.rule}")
     if len(answer) > MAX_FINDINGS:
@@ -132,7 +139,7 @@ def tell(one: Implementation, values: Mapping[str, Any]) -> None:
     try:
         call_foreign(lambda: one.call(values))
     except Crashed as crash:
-        _log.error("the plugin %s crashed in %s: %s", one.plugin, one.hook, crash)
+        _log.error("%s crashed in %s: %s", _name(one), one.hook, crash)
         _log.debug("where %s crashed", one.plugin, exc_info=crash.__cause__)
 
 
@@ -153,30 +160,37 @@ def _list_findings(answer: object) -> list[object]:
         return list(islice(found, MAX_FINDINGS + 1))
 
 
-def _failed_scan(one: Implementation, error: Exception, values: Mapping[str, Any]) -> Problem:
-    text = _note_failure(one, error, values)
-    fix = (
-        "ask whoever operates the index: what happened is in its log"
-        if _is_on_an_index(one, values)
-        else f"ask the plugin's author; whoever operates this machine can switch it off: market plugins disable {one.plugin}"
-    )
+def _failed_scan(one: Implementation, error: Exception, *, for_outsiders: bool) -> FailedScan:
+    text = _note_failure(one, error, for_outsiders=for_outsiders)
     reason = "what wasn't scanned isn't known to be good"
-    return Problem(f"{one.plugin}:{CRASHED}", Severity.ERROR, text, reason=reason, fix=fix)
+    fix = _fix_of(one, for_outsiders=for_outsiders)
+    return FailedScan(f"{one.plugin}:{CRASHED}", Severity.ERROR, text, reason=reason, fix=fix)
 
 
-def _note_failure(one: Implementation, error: Exception, values: Mapping[str, Any]) -> str:
-    """Log why a plugin's answer doesn't count, and return it in a sentence for whoever asked."""
+def _fix_of(one: Implementation, *, for_outsiders: bool) -> str:
+    if for_outsiders:
+        return "ask whoever operates the index: what happened is in its log"
+    if one.own:  # it can't be switched off
+        return "it's a fault of Market's: report it, with this sentence and, of a host, the log"
+    return (
+        f"ask the plugin's author; whoever operates this machine can switch it off: market plugins disable {one.plugin}"
+    )
+
+
+def _name(one: Implementation) -> str:
+    return f"Market's own {one.plugin}" if one.own else f"the plugin {one.plugin}"
+
+
+def _note_failure(one: Implementation, error: Exception, *, for_outsiders: bool) -> str:
+    """Log why an answer doesn't count, and return it in a sentence for whoever asked."""
+    who = _name(one)
     if isinstance(error, Unfit):
-        text = full = f"the plugin {one.plugin} answered {one.hook} with {error}"
+        text = full = f"{who} answered {one.hook} with {error}"
     else:
-        text = f"the plugin {one.plugin} crashed in {one.hook}"
+        text = f"{who} crashed in {one.hook}"
         full = f"{text}: {error}"
     note_failed_call(full, error.__cause__)
-    return text if _is_on_an_index(one, values) else full
-
-
-def _is_on_an_index(one: Implementation, values: Mapping[str, Any]) -> bool:
-    return one.hook == "decide_publish" or values.get("act") == ACT_ON_AN_INDEX
+    return text if for_outsiders else full
 
 
 def _check_shown(error: MarketError) -> None:

@@ -41,9 +41,13 @@ class FoundPlugin:
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The implementations that one program calls, by hook. `load_plugins` makes it. Its methods are the hooks; see their specs."""
+    """The implementations that one program calls, by hook. `load_plugins` makes it. Its methods are the hooks; see their specs.
+
+    `for_outsiders`: who reads what plugins answer doesn't operate this machine, as on an index.
+    """
 
     implementations: Mapping[str, tuple[Implementation, ...]] = field(default_factory=dict)
+    for_outsiders: bool = False
 
     def register_executors(self, environment: Mapping[str, str]) -> dict[Kind, Executor]:
         """Return what runs each kind of skill. Raises `PluginError` where a plugin crashes or two offer the same kind."""
@@ -56,7 +60,8 @@ class Plugins:
     def scan_pack(self, pack: Pack, source: Source, act: str) -> tuple[Problem, ...]:
         """Return the findings of all scans. Each finding's rule begins with the plugin's name, but for Market's own."""
         values = {"pack": pack, "source": source, "act": act}
-        return tuple(finding for one in self._of("scan_pack") for finding in ask_for_findings(one, values))
+        asked = [ask_for_findings(one, values, for_outsiders=self.for_outsiders) for one in self._of("scan_pack")]
+        return tuple(finding for findings in asked for finding in findings)
 
     def decide_install(self, pack: Pack, publisher: str, origin: str, root: str, caller: Caller) -> Decision:
         """Decide whether a pack may be installed."""
@@ -122,7 +127,7 @@ class Plugins:
         return choose_offers(asked, plug)
 
     def _decide(self, hook: str, values: Mapping[str, Any]) -> Decision:
-        asked = [(one.own, ask_for_decision(one, values)) for one in self._of(hook)]
+        asked = [(one.own, ask_for_decision(one, values, for_outsiders=self.for_outsiders)) for one in self._of(hook)]
         return combine((given for own, given in asked if own), (given for own, given in asked if not own))
 
     def _tell(self, hook: str, values: Mapping[str, Any]) -> None:
@@ -135,11 +140,13 @@ def load_plugins(
     *,
     entry_points: Iterable[PluginEntry] | None = None,
     disabled: Collection[str] = (),
+    for_outsiders: bool = False,
 ) -> Plugins:
     """Load Market's own implementations (by name) and those of the installed plugins that aren't disabled.
 
-    `entry_points` are those of this environment where none are given. Raises `PluginError`, naming the plugin, where one can't be
-    imported, is spelt wrong or has the name of another: a policy that is silently absent would be worse than a stop.
+    `entry_points` are those of this environment where none are given; `for_outsiders` as in `Plugins`. Raises `PluginError`, naming the
+    plugin, where one can't be imported, is spelt wrong or has the name of another: a policy that is silently absent would be worse than
+    a stop.
     """
     manager = make_manager()
     entries = [
@@ -148,7 +155,8 @@ def load_plugins(
     _check_distinct(entries, own or {})
     found = [one for name, plugin in (own or {}).items() for one in check_plugin(manager, name, plugin, own=True)]
     found += [one for entry in entries for one in load_entry(manager, entry)]
-    return Plugins({hook: tuple(one for one in found if one.hook == hook) for hook in {one.hook for one in found}})
+    by_hook = {hook: tuple(one for one in found if one.hook == hook) for hook in {one.hook for one in found}}
+    return Plugins(by_hook, for_outsiders)
 
 
 def describe_plugins(entry_points: Iterable[PluginEntry], disabled: Collection[str]) -> tuple[FoundPlugin, ...]:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from index.accounts import ALL_SCOPES, create_token
 from index.app import build_app
 from index.parts import Parts, open_parts, prepare_data
-from index.screening import own_publishing
+from index.screening import load_publishing
 from index.settings import Anonymous, IndexSettings
 from market.names import parse_publisher_name
 from market.pack.archive_write import write_archive
-from market.plugins.loaded import load_plugins
 from tests.factories import RUN_SCRIPT, a_skill_json, a_source
 from tests.web.asgi import Answer, ask
 
@@ -77,7 +76,7 @@ def an_index(
 ) -> Iterator[AnIndex]:
     prepare_data(data).close()
     clock = Clock()
-    plugins = load_plugins(own_publishing(), entry_points=entry_points)
+    plugins = load_publishing(entry_points)
     parts = open_parts(replace(IndexSettings(data), anonymous=anonymous), plugins, clock)
     index = AnIndex(parts, build_app(parts), clock, "")
     index.token = index.a_token("acme")

@@ -189,7 +189,7 @@ def test_findings_keep_their_place_and_get_the_plugins_name() -> None:
 
 @pytest.mark.parametrize("answer", [ValueError("no"), SystemExit(0), Stop(), ["a sentence"], 7, "abc", b"abc", {"rule": 1, "severity": 2}, Problem("x", Severity.WARNING, "y"), object()])
 def test_a_scan_that_crashes_or_answers_nonsense_is_a_finding_that_stops(answer: object) -> None:
-    found = load_plugins(entry_points=[an_entry(Says(answer))]).scan_pack(a_pack(), MemorySource({}), "publish")
+    found = load_plugins(entry_points=[an_entry(Says(answer))], for_outsiders=True).scan_pack(a_pack(), MemorySource({}), "publish")
     assert [(one.rule, one.severity) for one in found] == [("tested:crashed", Severity.ERROR)]
     assert all("the plugin tested " in one.text and "ask whoever operates the index" in one.fix for one in found)
     found = load_plugins(entry_points=[an_entry(Says(answer))]).scan_pack(a_pack(), MemorySource({}), "install")
@@ -207,12 +207,21 @@ def test_a_severity_may_be_its_word_and_a_finding_of_wrong_types_stops_the_act()
 
 
 def test_publishers_are_not_told_what_a_crash_on_the_index_said(caplog: pytest.LogCaptureFixture) -> None:
-    plugins = load_plugins({"ours": Allows()}, entry_points=[an_entry(Says(ValueError("db://user:pw@host")))])
+    plugins = load_plugins({"ours": Allows()}, entry_points=[an_entry(Says(ValueError("db://user:pw@host")))], for_outsiders=True)
     (found,) = plugins.scan_pack(a_pack(), MemorySource({}), "publish")
     told = [found.text, found.fix, plugins.decide_publish(a_pack(), "acme", "").reason]
     assert told == ["the plugin tested crashed in scan_pack", "ask whoever operates the index: what happened is in its log",
                     "the plugin tested crashed in decide_publish"]
     assert caplog.text.count("db://user:pw@host") == 2
+
+
+def test_a_crash_of_a_scan_of_ours_is_to_be_reported_since_nobody_can_switch_it_off() -> None:
+    (found,) = load_plugins({"market-scan": Says(ValueError("no"))}, entry_points=[]).scan_pack(a_pack(), MemorySource({}), "install")
+    assert found.text == "Market's own market-scan crashed in scan_pack: ValueError: no"
+    assert "a fault of Market's: report it" in found.fix
+    assert "disable" not in found.fix
+    (found,) = load_plugins({"market-scan": Says(ValueError("no"))}, entry_points=[], for_outsiders=True).scan_pack(a_pack(), MemorySource({}), "publish")
+    assert (found.text, found.fix) == ("Market's own market-scan crashed in scan_pack", "ask whoever operates the index: what happened is in its log")
 
 
 def test_one_plugin_can_not_flood_the_report() -> None:
