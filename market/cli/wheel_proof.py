@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from market.pack.wheel import WHEEL_SUFFIX
 from market.registry.loader import Loader
 from market.registry.unit import UnitId
 from market.run.crew import StartFailed
+from market.run.worker_reply import LackKind
 from market.run.workers import Workers
 
 if TYPE_CHECKING:
@@ -31,10 +33,11 @@ if TYPE_CHECKING:
     from market.run.worker_reply import Header
     from market.trust.verify import VerifiedPack
 
-# By the words of the worker (`market.run.worker_serve`); for a function that isn't there the rule's own fix holds.
 _FIXES = {
-    "can't be imported": "correct the module so that it can be imported, as the message says",
-    "a skill's function takes": "let the function take nothing but what the message lists, or one argument of any name",
+    LackKind.IMPORT: "correct the module so that it can be imported, as the message says",
+    LackKind.FUNCTION: "",  # the rule's own fix
+    LackKind.ARGUMENTS: "let the function take nothing but what the message lists, or one argument of any name",
+    LackKind.RUNS: "let the function return its result, as the message says",
 }
 
 
@@ -88,10 +91,10 @@ def _unpack(verified: VerifiedPack, root: Path) -> tuple[LiveSkill, ...]:
 
 
 def _compare(skills: tuple[LiveSkill, ...], hello: Header, file: str) -> Iterator[Problem]:
-    for name, trouble in sorted(hello.offers.items()):
-        if trouble:
-            fix = next((fix for words, fix in _FIXES.items() if words in trouble), "")
-            yield make_problem("wheel-code-missing", f"the skill {name} is declared, but {trouble}", file, fix=fix)
+    for name, lack in sorted(hello.offers.items(), key=itemgetter(0)):
+        if lack:
+            text = f"the skill {name} is declared, but {lack.why}"
+            yield make_problem("wheel-code-missing", text, file, fix=_FIXES[lack.kind])
     if hello.folders is None:
         return
     declared, named = {live.skill.folder for live in skills}, set(hello.folders)

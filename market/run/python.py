@@ -46,8 +46,8 @@ class PythonExecutor:
         worker: Worker | None = None
         try:
             with self._workers.crew(target).borrow(cancellation) as worker:
-                if missing := worker.hello.offers.get(target.skill.name):
-                    missing = explain(target, missing)
+                if lack := worker.hello.offers.get(target.skill.name):
+                    missing = explain(target, lack.why)
                     return _failed(
                         f"{target.pack} declares the skill {target.skill.name}, but its code doesn't have it: {missing}",
                         worker,

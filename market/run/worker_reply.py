@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from market.run.limits import MAX_STDOUT_BYTES
@@ -23,11 +24,28 @@ class WorkerLate(WorkerLost):
     """It didn't answer in time."""
 
 
+class LackKind(StrEnum):
+    """What is wrong with a declared function, as `worker_serve.py` writes it."""
+
+    IMPORT = "import"
+    FUNCTION = "function"
+    ARGUMENTS = "arguments"
+    RUNS = "runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Why a declared function can't be used; `why` is a sentence."""
+
+    kind: LackKind
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """The first line of an answer: what it is, to which request, how many bytes follow, and the error in place of a result.
 
-    `offers` says why a declared skill's code isn't there, empty where it is; `folders` are those that the plugins name, None where
+    `offers` says why a declared skill's code isn't there, None where it is; `folders` are those that the plugins name, None where
     none names any. Both come with the first answer alone.
     """
 
@@ -35,7 +53,7 @@ class Header:
     number: int
     size: int
     error: str = ""
-    offers: Mapping[str, str] = field(default_factory=dict)
+    offers: Mapping[str, Lack | None] = field(default_factory=dict)
     folders: tuple[str, ...] | None = None
 
 
@@ -60,10 +78,19 @@ def parse_header(line: bytes) -> Header:
     raise _broken("its kind, size or id is missing or out of range")
 
 
-def _parse_offers(values: Any) -> dict[str, str]:
-    if isinstance(values, dict) and all(isinstance(why, str) for why in values.values()):
-        return {_plain(name): _plain(why) for name, why in values.items()}
-    raise _broken("its offers are no texts")
+def _parse_offers(values: Any) -> dict[str, Lack | None]:
+    if not isinstance(values, dict):
+        raise _broken("its offers are no mapping")
+    return {_plain(name): _parse_lack(value) for name, value in values.items()}
+
+
+def _parse_lack(value: Any) -> Lack | None:
+    match value:
+        case None:
+            return None
+        case [str(kind), str(why)] if kind in set(LackKind):
+            return Lack(LackKind(kind), _plain(why))
+    raise _broken("its offers are neither nothing nor a kind of lack with its reason")
 
 
 def _parse_folders(values: Any) -> tuple[str, ...] | None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
-    from market.run.worker_shape import Misfit, Offered, check_folders, find_hooks, read_function, read_hook
+    from market.run.worker_shape import Misfit, Offered, Unrunnable, check_folders, find_hooks, read_function, read_hook
 else:
-    from worker_shape import Misfit, Offered, check_folders, find_hooks, read_function, read_hook
+    from worker_shape import Misfit, Offered, Unrunnable, check_folders, find_hooks, read_function, read_hook
 
 GROUP = "market.skills"
 HOOK_EXECUTE = "market_execute"
@@ -45,12 +45,20 @@ class PackLoader(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
+class Lack:
+    """Why a declared function isn't there: the kind is one of `market.run.worker_reply.LackKind`."""
+
+    def __init__(self, kind: str, why: str) -> None:
+        self.kind = kind
+        self.why = why
+
+
 class PackCode:
     """The pack's code in this process: its plugins, and the functions that its files declare."""
 
     def __init__(self, top: str) -> None:
         self.top = top
-        self.offered: dict[str, Offered | str] = {}
+        self.offered: dict[str, Offered | Lack] = {}
         self.plugins: list[object] = []
         self.hooks: list[tuple[str, object, Offered]] = []
 
@@ -62,7 +70,9 @@ class PackCode:
         folders = self.find_folders()
         for key, (module, function) in targets.items():
             self.offered[key] = find_function(module, function)
-        offers = {key: found if isinstance(found, str) else "" for key, found in self.offered.items()}
+        offers = {
+            key: [found.kind, found.why] if isinstance(found, Lack) else None for key, found in self.offered.items()
+        }
         return {
             "python": sys.version.split()[0],
             "offers": offers,
@@ -93,8 +103,8 @@ class PackCode:
         """Make one call."""
         key = request["key"]
         offered = self.offered.get(key) or find_function(*request["target"])
-        if isinstance(offered, str):
-            raise LookupError(offered)
+        if isinstance(offered, Lack):
+            raise LookupError(offered.why)
         context = SimpleNamespace(key=key, **request["context"])
         if request["target"][1] != HOOK_EXECUTE:
             return offered.call(key, params, context)
@@ -163,19 +173,19 @@ def find_all_hooks(plugins: list[object], names: list[str]) -> Iterator[tuple[st
     manager.check_pending()
 
 
-def find_function(module: str, function: str) -> Offered | str:
-    """Return a declared function, or in words why it isn't there."""
+def find_function(module: str, function: str) -> Offered | Lack:
+    """Return a declared function, or why it isn't there."""
     try:
         found = getattr(importlib.import_module(module), function, None)
     except BaseException as error:  # a module may even exit when it is imported
         print_error(error)
-        return f"its module {module} can't be imported: {describe(error)}"
+        return Lack("import", f"its module {module} can't be imported: {describe(error)}")
     if not callable(found):
-        return f"its module {module} has no function {function!r}"
+        return Lack("function", f"its module {module} has no function {function!r}")
     try:
         return read_function(f"its function {module}:{function}", found)
     except Misfit as misfit:
-        return str(misfit)
+        return Lack("runs" if isinstance(misfit, Unrunnable) else "arguments", str(misfit))
 
 
 def print_error(error: BaseException) -> None:

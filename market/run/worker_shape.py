@@ -29,6 +29,10 @@ class Misfit(Exception):
     """The pack's code isn't as its hooks or its files say; the text names what is wrong."""
 
 
+class Unrunnable(Misfit):
+    """A call would run nothing of it."""
+
+
 class Parameter:
     """One parameter of a function: how it can be given (empty: both ways), and whether it must be."""
 
@@ -121,9 +125,9 @@ def _check_runs(what: str, function: Callable[..., Any], kind: str) -> None:
     """Refuse a function of which a call runs nothing."""
     flags = _code_flags(function)
     if flags & (_COROUTINE | _ASYNC_GENERATOR):
-        raise Misfit(f"{what} is asynchronous; {kind} returns its result: write def in place of async def")
+        raise Unrunnable(f"{what} is asynchronous; {kind} returns its result: write def in place of async def")
     if flags & _GENERATOR:
-        raise Misfit(f"{what} is a generator; {kind} returns its result: return in place of yield")
+        raise Unrunnable(f"{what} is a generator; {kind} returns its result: return in place of yield")
 
 
 def _code_flags(function: Any) -> int:

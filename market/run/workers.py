@@ -184,7 +184,7 @@ class Workers:
                     self._note(skill, dict.fromkeys(functions, text.partition("\n")[0]), can_heal=True)
                 raise type(error)(text) from None
         try:
-            self._note(skill, {name: explain(skill, why) for name, why in worker.hello.offers.items() if why})
+            self._note(skill, {name: explain(skill, lack.why) for name, lack in worker.hello.offers.items() if lack})
         except BaseException:
             worker.kill()
             raise

@@ -65,6 +65,9 @@ def test_code_that_is_not_what_the_files_declare_is_found(
         ("import nowhere\n", "so that it can be imported"),
         ("def echo_py(:\n", "so that it can be imported"),
         ("def echo_py(one, two):\n    pass\n", "let the function take"),
+        ("def echo_py(params, /):\n    pass\n", "let the function take"),
+        ("def echo_py(params):\n    yield 1\n", "let the function return its result"),
+        ("raise ImportError(\"a skill's function takes\")\n", "so that it can be imported"),
     ],
 )
 def test_the_advice_fits_what_is_wrong_with_the_code(tmp_path: Path, shell: Shell, code: str, fix: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from market.run.limits import MAX_STDOUT_BYTES
-from market.run.worker_reply import Header, WorkerLost, parse_header
+from market.run.worker_reply import Header, Lack, LackKind, WorkerLost, parse_header
 
 HOSTILE = (
     b"",
@@ -28,6 +28,10 @@ HOSTILE = (
     json.dumps({"kind": "ok", "id": 1, "size": MAX_STDOUT_BYTES + 1}).encode(),
     b'{"kind":"hello","id":0,"size":0,"offers":[1]}',
     b'{"kind":"hello","id":0,"size":0,"offers":{"a":1}}',
+    b'{"kind":"hello","id":0,"size":0,"offers":{"a":""}}',
+    b'{"kind":"hello","id":0,"size":0,"offers":{"a":["other","no function"]}}',
+    b'{"kind":"hello","id":0,"size":0,"offers":{"a":["runs",1]}}',
+    b'{"kind":"hello","id":0,"size":0,"offers":{"a":[["runs"],"no"]}}',
     b'{"kind":"hello","id":0,"size":0,"folders":7}',
     b'{"kind":"hello","id":0,"size":0,"folders":[1]}',
 )
@@ -40,15 +44,15 @@ def test_anything_else_is_a_lost_worker(line: bytes) -> None:
 
 
 def test_what_a_good_worker_says() -> None:
-    line = b'{"kind":"hello","id":0,"size":0,"offers":{"one":"","two":"no function"},"folders":["a"]}'
-    assert parse_header(line) == Header("hello", 0, 0, offers={"one": "", "two": "no function"}, folders=("a",))
+    line = b'{"kind":"hello","id":0,"size":0,"offers":{"one":null,"two":["function","no function"]},"folders":["a"]}'
+    assert parse_header(line) == Header("hello", 0, 0, offers={"one": None, "two": Lack(LackKind.FUNCTION, "no function")}, folders=("a",))
     assert parse_header(b'{"kind":"ok","id":3,"size":12,"error":""}') == Header("ok", 3, 12)
 
 
 def test_half_a_character_is_no_text() -> None:
-    line = rb'{"kind":"failed","id":1,"size":0,"error":"it raised \udc80","offers":{"a":"\udc80"},"folders":["\udc80"]}'
+    line = rb'{"kind":"failed","id":1,"size":0,"error":"it raised \udc80","offers":{"a":["runs","\udc80"]},"folders":["\udc80"]}'
     header = parse_header(line)
-    for text in (header.error, *header.offers.values(), *(header.folders or ())):
+    for text in (header.error, *(lack.why for lack in header.offers.values() if lack), *(header.folders or ())):
         text.encode()
 
 
