@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from market.pack.secrets import MAX_SECRETS_TOLD, TOKEN_SHAPES, find_secrets
+from market.errors import Problem, Severity
+from market.pack.secrets import MAX_SECRETS_TOLD, TOKEN_SHAPES, find_secrets, parse_places, without_allowed
 
 _LETTERS = string.ascii_letters + string.digits
 
@@ -85,3 +86,12 @@ def test_a_file_of_tokens_is_told_in_part() -> None:
 def test_any_bytes_are_searched_without_a_crash(data: bytes, literal: str) -> None:
     for problem in find_secrets(data + b" " + TOKENS[literal].encode() + b" " + data, "f"):
         assert problem.line > 0
+
+
+def test_an_allowed_place_silences_secrets_there_and_nothing_else() -> None:
+    def found(rule: str, file: str = "notes.md", line: int = 2) -> Problem:
+        return Problem(rule, Severity.REFUSAL, "x", file, line)
+
+    kept = [found("hidden-text"), found("watcher:secret"), found("secret", line=3), found("secret", "other.md")]
+    assert without_allowed([found("secret"), *kept], parse_places(["notes.md:2"])) == tuple(kept)
+    assert without_allowed([found("secret"), *kept], frozenset()) == (found("secret"), *kept)

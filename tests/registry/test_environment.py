@@ -129,3 +129,19 @@ def test_each_entry_that_leads_nowhere_is_told(tmp_path: Path, site: Path) -> No
     snapshot = a_registry(tmp_path / "root").snapshot
     assert snapshot.keys == ("greeting",)
     assert len(snapshot.dropped()) == 2
+
+
+def test_what_is_gone_stays_gone_while_its_files_stand_there(site: Path) -> None:
+    write_tree(site, wheel_files(CONTENT))
+    packs = EnvironmentPacks(Loader().load)
+    (unit,) = packs.find()
+    assert packs.load(unit) is not None
+    points = site / "demo_pack-1.0.0.dist-info" / "entry_points.txt"
+    content = points.read_bytes()
+    points.unlink()
+    for _ in range(3):  # not only in the round in which it went
+        assert packs.find() == ()
+        assert packs.load(unit) is None
+    points.write_bytes(content)
+    assert packs.find() == (unit,)
+    assert packs.load(unit) is not None

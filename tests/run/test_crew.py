@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from market.run.crew import Crew
+from market.run import limits
+from market.run.crew import Crew, StartFailed
 from market.run.executor import Replaced
+from market.run.worker_reply import WorkerLate, WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,3 +118,40 @@ def test_a_tree_that_went_and_came_back_is_served_again() -> None:
     crew.warm()
     with crew.borrow() as one, crew.borrow() as two:
         assert one is not two
+
+
+def crash(crew: Crew, error: Exception) -> None:
+    with pytest.raises(type(error)), crew.borrow():
+        raise error
+
+
+def test_after_two_crashes_in_a_row_no_worker_is_started_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WORKER_BACKOFF_SECONDS", 30.0)
+    start, started = starter(9)
+    crew = Crew("pack", start, 4)
+    crash(crew, WorkerLost("exit code 3"))
+    crash(crew, WorkerLost("exit code 3"))
+    with pytest.raises(StartFailed, match="failed 2 times in a row") as caught, crew.borrow():
+        pass
+    assert (caught.value.why, len(started)) == ("exit code 3", 2)
+
+
+@pytest.mark.parametrize("error", [WorkerLate("too late"), ValueError("the caller's own")])
+def test_what_ends_a_worker_without_its_fault_is_no_crash(error: Exception) -> None:
+    crew = Crew("pack", starter(9)[0], 4)
+    for _ in range(4):
+        crash(crew, error)
+    with crew.borrow():
+        pass
+
+
+def test_a_pause_after_crashes_refuses_nobody_while_a_worker_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WORKER_BACKOFF_SECONDS", 30.0)
+    crew = Crew("pack", starter(9)[0], 4)
+    with crew.borrow() as busy:
+        crash(crew, WorkerLost("exit code 3"))
+        crash(crew, WorkerLost("exit code 3"))
+        with crew.borrow() as other:
+            assert other is not busy
+    with crew.borrow() as free:
+        assert free in (busy, other)
