@@ -9,6 +9,7 @@ from market.cli.network import open_host
 from market.client.host_client import Standing, await_pack
 from market.client.running_hosts import load_running_hosts
 from market.errors import MarketError
+from market.registry.live import RUNNABLE_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from market.cli.market import Market
     from market.installer.root import Root
 
-# Written out: the registry's own values aren't loaded for this.
-RUNNABLE_STATES = frozenset({"live", "unmanaged", "edited", "shadowed"})
 NORMAL_STATES = frozenset({"live"})
 
 

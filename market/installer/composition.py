@@ -141,7 +141,7 @@ def load_composition(values: dict[str, Any]) -> Composition | None:
 def _applies(requirement: str) -> bool:
     if ";" not in requirement:
         return True
-    # METADATA's parser has loaded it already.
+    # 7 ms, which every receipt would pay at the top; here METADATA's parser has loaded it already.
     from packaging.requirements import Requirement
 
     marker = Requirement(requirement).marker

@@ -45,7 +45,6 @@ def acquire_wheel(
     terms: DependencyTerms,
     *,
     given: Given = Given(),  # noqa: B008
-    publisher: str = "",
     promise: Promise | None = None,
     locked: Composition | None = None,
 ) -> Arrival:
@@ -55,7 +54,7 @@ def acquire_wheel(
     """
     wheel = verify_wheel(stream, file_name, promise)
     _check_given(wheel, given)
-    return Arrival(with_dependencies(wheel, terms, locked), publisher, origin)
+    return Arrival(with_dependencies(wheel, terms, locked), "", origin)
 
 
 def with_dependencies(wheel: VerifiedPack, terms: DependencyTerms, locked: Composition | None = None) -> VerifiedPack:

@@ -77,7 +77,7 @@ def parse_fields(data: bytes) -> Mapping[str, tuple[str, ...]]:
 
     Nothing is checked; a field that stands twice where it may stand once is left out.
     """
-    from packaging.metadata import parse_email
+    from packaging.metadata import parse_email  # 30 to 60 ms, as said at the top
 
     raw: Mapping[str, object] = parse_email(data)[0]
     return {name: tuple(value) if isinstance(value, list) else (str(value),) for name, value in raw.items()}

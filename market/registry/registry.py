@@ -17,7 +17,7 @@ from market.registry.reconcile import reconcile
 from market.registry.roots import RootReading, installed_names, is_link, is_own_unit, is_unit_folder, read_root
 from market.registry.snapshot import Snapshot
 from market.registry.tree_marks import mark_file, scan_tree
-from market.registry.unit import UnitId
+from market.registry.unit import UnitId, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -128,14 +128,14 @@ class Registry:
     def recheck_watched(self, skills: Iterable[LiveSkill]) -> None:
         """Read again the units of those skills whose manifest, entry or directory changed: cheap enough before every use."""
         units = self._snapshot.units
-        wanted = {unit for skill in skills if (unit := _unit_of(skill)) in units}
+        wanted = {unit for skill in skills if (unit := unit_of(skill)) in units}
         stale = [unit for unit in wanted if _is_watched_stale(self._waiting.get(unit, units[unit]))]
         if stale:
             self.refresh(stale)
 
     def refresh_skill(self, skill: LiveSkill) -> None:
         """Read the unit of a skill again, because somebody found another tree in its place."""
-        self.refresh([_unit_of(skill)])
+        self.refresh([unit_of(skill)])
 
     def find_current(self, key: str) -> LiveSkill | None:
         """Return the skill under a key as it stands on the disk now, or None."""
@@ -238,10 +238,6 @@ class Registry:
 def _is_watched_stale(known: LoadedUnit) -> bool:
     path = known.unit.path
     return any(mark_file(f"{path}/{file}" if file else path) != mark for file, mark in known.watched)
-
-
-def _unit_of(skill: LiveSkill) -> UnitId:
-    return UnitId(skill.root, skill.unit[len(skill.root) + 1 :])
 
 
 def _by_name(unit: UnitId) -> str:

@@ -9,6 +9,7 @@ from market.registry.live import SOURCE_WORKSPACE
 
 if TYPE_CHECKING:
     from market.errors import Problem
+    from market.hookspecs import Target
     from market.registry.live import LiveSkill
 
 StatMark = tuple[int, int, int, int]
@@ -25,6 +26,11 @@ class UnitId:
     def path(self) -> str:
         """The unit's absolute directory."""
         return f"{self.root}/{self.name}" if self.name else self.root
+
+
+def unit_of(skill: Target) -> UnitId:
+    """Return the unit that a skill belongs to."""
+    return UnitId(skill.root, skill.unit[len(skill.root) + 1 :])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from market.errors import MarketError
 from market.installer.composition import say_left_out
 from market.installer.receipt import load_receipt
 from market.installer.root import Root
-from market.run.tree_code import unit_of
+from market.registry.unit import unit_of
 
 if TYPE_CHECKING:
     from market.hookspecs import Target

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from market.model import Kind, State
 from market.pack.entry_python import split_python_entry
 from market.registry.findings import code_fails
-from market.registry.unit import UnitId
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,11 +26,6 @@ Faults = dict[str, str]
 def tree_key(tree: Target | LoadedUnit) -> TreeKey:
     """Return which state of which directory a skill was found in, or a unit was read from."""
     return tree.device, tree.inode, tree.tree_digest
-
-
-def unit_of(skill: Target) -> UnitId:
-    """Return the unit that a skill belongs to."""
-    return UnitId(skill.root, skill.unit[len(skill.root) + 1 :])
 
 
 def label_of(skill: Target) -> str:

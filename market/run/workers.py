@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from market.errors import MarketError, Unavailable
+from market.registry.unit import unit_of
 from market.run import limits
 from market.run.crew import Crew
 from market.run.lacking_code import explain
 from market.run.lease import lease_unit
-from market.run.tree_code import blame, declared_functions, first_runnable, label_of, tree_key, unit_of
+from market.run.tree_code import blame, declared_functions, first_runnable, label_of, tree_key
 from market.run.worker_link import Worker
 from market.run.worker_reply import WorkerLost
 

@@ -208,8 +208,8 @@ def test_what_is_installed_keeps_its_dependencies_without_any_network(tmp_path: 
     first = acquire(wheel, terms(house))
     install(root, first)
     a_house(house, "2.0.0")
-    again = acquire(wheel, terms(tmp_path / "nothing", reuse=root), publisher="acme")
-    assert (again.verified.archive_digest, again.publisher) == (first.verified.archive_digest, "acme")
+    again = acquire(wheel, terms(tmp_path / "nothing", reuse=root))
+    assert again.verified.archive_digest == first.verified.archive_digest
     assert pins_of(acquire(wheel, terms(house))) == ["deep-one 1.0.0", "helper 2.0.0"]
     # Another release of the pack has nothing to do with it, and a spoilt archive helps nobody.
     other = a_code_wheel("x = 1\n", requires=("helper",))

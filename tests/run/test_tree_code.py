@@ -8,7 +8,7 @@ import pytest
 
 from market.model import Command, Kind, Skill, SkillClass, State
 from market.registry.unit import UnitId
-from market.run.tree_code import blame, declared_functions, first_runnable, tree_key, unit_of
+from market.run.tree_code import blame, declared_functions, first_runnable, tree_key
 from tests.registry.units import a_command, a_guide, a_live, a_unit
 
 
@@ -48,8 +48,3 @@ def test_an_edited_tree_is_another_one_and_so_is_a_replaced_directory() -> None:
     assert tree_key(skill) == (1, 2, "aa")
     assert tree_key(replace(skill, tree_digest="bb")) != tree_key(skill)
     assert tree_key(replace(skill, inode=3)) != tree_key(skill)
-
-
-@pytest.mark.parametrize("name", ["pack", ""])
-def test_a_skill_belongs_to_the_unit_it_was_read_from(name: str) -> None:
-    assert unit_of(a_live(a_python(), UnitId("/first", name))) == UnitId("/first", name)
