@@ -129,7 +129,7 @@ def dump_composition(composition: Composition | None) -> dict[str, Any]:
     return {"release": composition.release, "dependencies": rows, "left_out": list(composition.left_out)}
 
 
-def load_composition(values: dict[str, Any]) -> Composition | None:
+def parse_composition(values: dict[str, Any]) -> Composition | None:
     """Read the fields that `dump_composition` wrote; raises ValueError, KeyError or TypeError, or a `MarketError`."""
     if "release" not in values:
         return None

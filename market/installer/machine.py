@@ -51,7 +51,7 @@ class Lack:
         return self.kind in FATAL_KINDS
 
 
-def load_needs(values: Mapping[str, Any]) -> Needs:
+def parse_needs(values: Mapping[str, Any]) -> Needs:
     """Return the needs that an index's document lists; what isn't text counts as no need."""
     lists = {key: values.get(key) for key in ("os", "bins", "env", "hosts", "any_bins", "config", "tags")}
     texts = {
@@ -97,7 +97,7 @@ class Machine:
 
     def find_unmet(self, needs: Mapping[str, Any]) -> tuple[str, ...]:
         """Return which needs, as an index's document lists them, can never be met here: another system, another Python."""
-        return tuple(lack.text for lack in self.never(load_needs(needs)))
+        return tuple(lack.text for lack in self.never(parse_needs(needs)))
 
     def never(self, *needs: Needs) -> tuple[Lack, ...]:
         """Return what nobody can provide here. Nothing else is looked for, so no program, variable or host."""

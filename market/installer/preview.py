@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from market.errors import MarketError, NotFound
 from market.installer.composition import compose
 from market.installer.layout import Layout, load_layout
-from market.installer.machine import load_needs
+from market.installer.machine import parse_needs
 from market.installer.powers import Power, Widening, find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin, load_pack_receipts
 from market.installer.taken import Taken, find_taken
@@ -214,6 +214,6 @@ def _facts_of_release(indexes: Indexes, name: str, version: str) -> PackFacts:
         record,
         tuple((skill.name, skill.kind, skill.skill_class) for skill in release.skills),
         powers_of_summaries(release.skills),
-        tuple((skill.name, (load_needs(release.needs), load_needs(skill.needs))) for skill in release.skills),
+        tuple((skill.name, (parse_needs(release.needs), parse_needs(skill.needs))) for skill in release.skills),
         release.archive.size,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from market.disk.failures import disk_failures
 from market.errors import MarketError, Untrusted
-from market.installer.composition import Composition, dump_composition, load_composition
+from market.installer.composition import Composition, dump_composition, parse_composition
 from market.names import Digest, PackName, Version, parse_digest, parse_pack_name, parse_version
 from market.pack.record import Record, dump_record, parse_record
 from market.pack.wheel_tree import own_digest
@@ -221,7 +221,7 @@ def _parse_fields(
             str(values.get("transaction", "")),
             tuple(_parse_earlier(row) for row in values.get("earlier", ())),
             _parse_accepted(values.get("accepted")),
-            load_composition(values),
+            parse_composition(values),
         )
     except (MarketError, KeyError, TypeError, ValueError) as error:
         raise _unreadable(where, str(error)) from None

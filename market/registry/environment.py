@@ -38,19 +38,19 @@ class EnvironmentPacks:
 
     def __init__(self, load_unit: Callable[[UnitId], LoadedUnit | None]) -> None:
         self._load_unit = load_unit
-        self._found: dict[UnitId, _Brought] = {}
+        self._found: dict[UnitId, _Known] = {}
         self._gone: frozenset[UnitId] = frozenset()
 
     def find(self) -> tuple[UnitId, ...]:
         """Return the packages of all plugin packs that are installed now; one that leads nowhere, by what describes it."""
         importlib.invalidate_caches()
-        found: dict[UnitId, _Brought] = {}
+        found: dict[UnitId, _Known] = {}
         for entry in find_entries(GROUP):
             place, fault = _find_place(entry)
             unit = UnitId(str(place.parent), place.name)
             known = found.get(unit)
             faults = (*(known.faults if known else ()), *((fault,) if fault else ()))
-            found[unit] = _Brought(entry.distribution, entry.version, faults)
+            found[unit] = _Known(entry.distribution, entry.version, faults)
         self._gone = (self._gone | self._found.keys()) - found.keys()
         self._found = found
         return tuple(found)
@@ -81,7 +81,7 @@ class EnvironmentPacks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Brought:
+class _Known:
     """What is known of a unit: its distribution, and for a directory that describes one, why it leads to no pack."""
 
     distribution: str
@@ -104,7 +104,7 @@ def _find_place(entry: PluginEntry) -> tuple[Path, str]:
     return Path(entry.place).absolute(), fault
 
 
-def _tell_faults(unit: UnitId, known: _Brought) -> LoadedUnit:
+def _tell_faults(unit: UnitId, known: _Known) -> LoadedUnit:
     """Return a distribution that leads to no pack as a unit of which nothing loads."""
     rows = tuple(Dropped(unit.path, "", why, (distribution_broken(known.distribution, why),)) for why in known.faults)
     return LoadedUnit(unit, 0, 0, unit.name, known.version, "", scan_tree(unit.path).signature, dropped=rows)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
-    from market.run.worker_shape import Misfit, Offered, Unrunnable, check_folders, find_hooks, read_function, read_hook
+    from market.run.worker_shape import Offered, Unfit, Unrunnable, check_folders, find_hooks, read_function, read_hook
 else:
-    from worker_shape import Misfit, Offered, Unrunnable, check_folders, find_hooks, read_function, read_hook
+    from worker_shape import Offered, Unfit, Unrunnable, check_folders, find_hooks, read_function, read_hook
 
 GROUP = "market.skills"
 HOOK_EXECUTE = "market_execute"
@@ -112,7 +112,7 @@ class PackCode:
         for one in asked:
             if (result := one.call(key, params, context)) is not None:
                 return result
-        raise Misfit(f"none of its plugins runs {key}: {HOOK_EXECUTE} returned None, which says that it isn't theirs")
+        raise Unfit(f"none of its plugins runs {key}: {HOOK_EXECUTE} returned None, which says that it isn't theirs")
 
 
 def read_entry_points(top: str) -> Iterator[tuple[str, str]]:
@@ -184,8 +184,8 @@ def find_function(module: str, function: str) -> Offered | Lack:
         return Lack("function", f"its module {module} has no function {function!r}")
     try:
         return read_function(f"its function {module}:{function}", found)
-    except Misfit as misfit:
-        return Lack("runs" if isinstance(misfit, Unrunnable) else "arguments", str(misfit))
+    except Unfit as unfit:
+        return Lack("runs" if isinstance(unfit, Unrunnable) else "arguments", str(unfit))
 
 
 def print_error(error: BaseException) -> None:
@@ -200,7 +200,7 @@ def describe(error: BaseException) -> str:
     """Put an exception into one line."""
     if isinstance(error, SystemExit):
         return f"it called exit({repr(error.code)[:MAX_ERROR_CHARACTERS]})"
-    if isinstance(error, Misfit):
+    if isinstance(error, Unfit):
         return str(error)[:MAX_ERROR_CHARACTERS]
     text = str(error)[:MAX_ERROR_CHARACTERS]
     most = resource.getrlimit(resource.RLIMIT_DATA)[0]
@@ -213,8 +213,8 @@ def answer(code: PackCode, request: dict[str, Any], args: bytes) -> tuple[str, s
     """Run one call and return kind, error and the result's JSON."""
     try:
         result = code.run(request, json.loads(args))
-    except Misfit as misfit:
-        return "failed", str(misfit), b""
+    except Unfit as unfit:
+        return "failed", str(unfit), b""
     except BaseException as error:  # whatever the pack raises is the call's outcome, not this process's end
         print_error(error)
         return "failed", f"it raised {describe(error)}" if not isinstance(error, SystemExit) else describe(error), b""
@@ -340,7 +340,7 @@ def serve(requests: int, replies: int, pack: int) -> None:
     try:
         found = code.load(hello["targets"])
     except BaseException as error:  # whatever a module does when it is imported
-        if not isinstance(error, Misfit):
+        if not isinstance(error, Unfit):
             print_error(error)
         # In one line: what is below the first is taken for the traceback.
         reply(replies, {"kind": "failed", "id": 0, "error": " ".join(describe(error).split())})

@@ -25,11 +25,11 @@ _VARARGS, _VARKEYWORDS, _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x04, 0x08, 0
 _BY_POSITION, _BY_NAME, _REST = "by position only", "by name only", "rest"
 
 
-class Misfit(Exception):
+class Unfit(Exception):
     """The pack's code isn't as its hooks or its files say; the text names what is wrong."""
 
 
-class Unrunnable(Misfit):
+class Unrunnable(Unfit):
     """A call would run nothing of it."""
 
 
@@ -58,28 +58,28 @@ class Offered:
 
 
 def read_function(what: str, function: Callable[..., Any]) -> Offered:
-    """Return how a skill's function is called; raises `Misfit`."""
+    """Return how a skill's function is called; raises `Unfit`."""
     _check_runs(what, function, "a skill's function")
     found = list(_parameters(function))
     taken = [one for one in found if one.how != _REST and (one.needed or one.name in ARGUMENTS)]
     names = tuple(one.name for one in taken)
     any_of = f"a skill's function takes any of {', '.join(ARGUMENTS)}"
     if not names and (rest := [one.name for one in found if one.how == _REST]):
-        raise Misfit(f"{what} takes {', '.join(rest)}, and would be given nothing; {any_of}, by these names")
+        raise Unfit(f"{what} takes {', '.join(rest)}, and would be given nothing; {any_of}, by these names")
     by_name = set(names) <= set(ARGUMENTS)
     if not by_name and len(names) != 1:
-        raise Misfit(f"{what} takes {', '.join(names)}; {any_of}")
+        raise Unfit(f"{what} takes {', '.join(names)}; {any_of}")
     wrong = _BY_POSITION if by_name else _BY_NAME
     if bad := [one.name for one in taken if one.how == wrong]:
         given = "by name" if by_name else f"by position, since it isn't one of {', '.join(ARGUMENTS)}"
-        raise Misfit(f"{what} takes {', '.join(bad)} {wrong}; it is given {given}")
+        raise Unfit(f"{what} takes {', '.join(bad)} {wrong}; it is given {given}")
     return Offered(function, names if by_name else None)
 
 
 def read_hook(hook: str, function: Callable[..., Any]) -> Offered:
-    """Return how an implementation of a hook is called: by name, with a default or without one. Raises `Misfit`."""
+    """Return how an implementation of a hook is called: by name, with a default or without one. Raises `Unfit`."""
     if hook not in HOOKS:
-        raise Misfit(f"there is no hook {hook}; there are {' and '.join(HOOKS)}")
+        raise Unfit(f"there is no hook {hook}; there are {' and '.join(HOOKS)}")
     if hook not in YIELDING:
         _check_runs(hook, function, "a hook")
     known = HOOKS[hook]
@@ -87,37 +87,37 @@ def read_hook(hook: str, function: Callable[..., Any]) -> Offered:
     for one in _parameters(function):
         if one.how in (_BY_POSITION, _REST):
             shown = one.name if one.how == _REST else f"{one.name} {one.how}"
-            raise Misfit(f"{hook} takes {shown}; arguments are given by name, those that are listed: {there_are}")
+            raise Unfit(f"{hook} takes {shown}; arguments are given by name, those that are listed: {there_are}")
         if one.name not in known:
             near = importlib.import_module("difflib").get_close_matches(one.name, known, n=1)
             meant = f"; did you mean {near[0]}?" if near else ";"
-            raise Misfit(f"{hook} has no argument {one.name}{meant} {there_are}")
+            raise Unfit(f"{hook} has no argument {one.name}{meant} {there_are}")
     return Offered(function, tuple(one.name for one in _parameters(function)))
 
 
 def find_hooks(manager: Any, plugin: object) -> Iterable[tuple[str, Offered]]:
-    """Yield the marked functions of a plugin with their hooks; raises `Misfit`. `manager` is pluggy's."""
+    """Yield the marked functions of a plugin with their hooks; raises `Unfit`. `manager` is pluggy's."""
     for name in dir(plugin):
         options = manager.parse_hookimpl_opts(plugin, name)
         if options is not None:
             hook = options.get("specname") or name
             if options.get("wrapper") or options.get("hookwrapper"):
-                raise Misfit(f"{hook} is a wrapper, and nobody would call it: return the answer of a plain function")
+                raise Unfit(f"{hook} is a wrapper, and nobody would call it: return the answer of a plain function")
             yield hook, read_hook(hook, getattr(plugin, name))
 
 
 def check_folders(answer: object) -> Sequence[object]:
-    """Return what market_skills() answered as a list of paths; raises `Misfit`."""
+    """Return what market_skills() answered as a list of paths; raises `Unfit`."""
     if answer is None:
         return ()
     if isinstance(answer, (str, bytes, dict)) or not hasattr(type(answer), "__iter__"):
         shown = repr(answer)[:MAX_SHOWN_CHARACTERS]
-        raise Misfit(f"market_skills() returned {shown}; it returns a list of folders")
+        raise Unfit(f"market_skills() returned {shown}; it returns a list of folders")
     found: Any = answer
     folders = list(found)
     for folder in folders:
         if not isinstance(folder, str) and not hasattr(type(folder), "__fspath__"):
-            raise Misfit(f"market_skills() names {repr(folder)[:MAX_SHOWN_CHARACTERS]}, which is no path")
+            raise Unfit(f"market_skills() names {repr(folder)[:MAX_SHOWN_CHARACTERS]}, which is no path")
     return folders
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pluggy
 import pytest
 
-from market.run.worker_shape import Misfit, check_folders, find_hooks, read_function, read_hook
+from market.run.worker_shape import Unfit, check_folders, find_hooks, read_function, read_hook
 
 GIVEN = ("k", {"a": 1}, "c")
 
@@ -61,7 +61,7 @@ def test_a_skills_function_is_called_with_what_it_takes(code: str, result: objec
     ],
 )
 def test_a_function_that_could_not_work_is_named(code: str, why: str) -> None:
-    with pytest.raises(Misfit) as caught:
+    with pytest.raises(Unfit) as caught:
         read_function("f", made(code))
     assert str(caught.value).startswith(why)
 
@@ -81,7 +81,7 @@ def test_a_function_that_could_not_work_is_named(code: str, why: str) -> None:
     ],
 )
 def test_a_hook_takes_its_arguments_by_name(hook: str, code: str, why: str) -> None:
-    with pytest.raises(Misfit) as caught:
+    with pytest.raises(Unfit) as caught:
         read_hook(hook, made(code))
     assert str(caught.value).startswith(why)
 
@@ -103,7 +103,7 @@ def test_marked_functions_are_found_and_wrappers_refused() -> None:
     plugin = SimpleNamespace(a=mark(specname="market_execute")(market_execute), b=market_execute.__doc__)
     ((hook, offered),) = find_hooks(manager, plugin)
     assert (hook, offered.call(*GIVEN)) == ("market_execute", "k")
-    with pytest.raises(Misfit, match="market_skills is a wrapper"):
+    with pytest.raises(Unfit, match="market_skills is a wrapper"):
         list(find_hooks(manager, SimpleNamespace(market_skills=mark(wrapper=True)(wraps))))
 
 
@@ -118,7 +118,7 @@ def test_marked_functions_are_found_and_wrappers_refused() -> None:
     ],
 )
 def test_folders_are_a_list_of_paths(answer: object, why: str) -> None:
-    with pytest.raises(Misfit) as caught:
+    with pytest.raises(Unfit) as caught:
         check_folders(answer)
     assert str(caught.value).startswith(why)
 
