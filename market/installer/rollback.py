@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from market.errors import NotFound, Untrusted
 from market.installer.archives import open_kept
-from market.installer.dependencies import DependencyTerms
 from market.installer.guard import commit_guarded
 from market.installer.plan import Action, Allowed, Change, Step
 from market.installer.receipt import load_pack_receipts, load_receipts
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from market.installer.dependencies import DependencyTerms
     from market.installer.receipt import Earlier, Receipt
     from market.installer.root import Root
     from market.installer.transaction import LockedRoot
@@ -34,7 +34,7 @@ def rollback_packs(
     *,
     version: str = "",
     overwrite_edits: bool = False,
-    dependencies: DependencyTerms = DependencyTerms(),  # noqa: B008
+    dependencies: DependencyTerms,
 ) -> tuple[Change, ...]:
     """Put the release before, or a kept `version`, back in the place of each pack; all or none.
 

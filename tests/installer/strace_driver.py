@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError
+from market.installer.dependencies import DependencyTerms
 from market.installer.repair import clear_leftovers
 from market.installer.rollback import rollback_packs
 from market.installer.root import Root, open_root
@@ -31,7 +32,7 @@ def upgrade(root: Root) -> None:
 
 def rollback(root: Root) -> None:
     with lock_root(root) as locked:
-        rollback_packs(locked, ["first", "second"], NOW)
+        rollback_packs(locked, ["first", "second"], NOW, dependencies=DependencyTerms())
 
 
 def uninstall(root: Root) -> None:

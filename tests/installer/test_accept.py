@@ -8,6 +8,7 @@ import pytest
 
 from market.errors import Conflict, NotFound, Refused
 from market.installer.accept import Acceptance, accept_edits
+from market.installer.dependencies import DependencyTerms
 from market.installer.receipt import load_receipt
 from market.installer.rollback import rollback_packs
 from market.installer.transaction import lock_root
@@ -58,7 +59,7 @@ def test_accepted_edits_are_not_replaced_without_a_word_and_then_kept(root: Root
     (change,) = install(root, an_arrival(version="2.0.0"), overwrite_edits=True)
     assert (Path(change.backup) / "mine.txt").read_text() == "mine"
     with lock_root(root) as locked:
-        rollback_packs(locked, ["echo-args"], NOW)
+        rollback_packs(locked, ["echo-args"], NOW, dependencies=DependencyTerms())
     assert version_of(root, "echo-args") == "1.0.0"
     check_at_rest(root)
 

@@ -10,6 +10,7 @@ import pytest
 
 from market.errors import Problem, Refused, Severity
 from market.hookspecs import hookimpl
+from market.installer.dependencies import DependencyTerms
 from market.installer.guard import Guard, own_installing
 from market.installer.rollback import rollback_packs
 from market.installer.root import Root, open_root
@@ -92,7 +93,7 @@ def test_plugins_hear_of_every_change_with_its_particulars(root: Root) -> None:
     install(root, guard, an_arrival(version="1.1.0"))
     assert watcher.heard == []
     with lock_root(root, guard=guard) as locked:
-        rollback_packs(locked, ["echo-args"], NOW)
+        rollback_packs(locked, ["echo-args"], NOW, dependencies=DependencyTerms())
     assert watcher.heard[-1] == ("installed", "echo-args", "1.0.0", "rolled-back", "1.1.0", where, "ada", NOW)
     watcher.heard.clear()
     with lock_root(root, guard=guard) as locked:

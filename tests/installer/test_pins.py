@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from market.errors import Conflict, InvalidInput, NotFound, Untrusted
+from market.installer.dependencies import DependencyTerms
 from market.installer.pins import load_pins, pin_pack, unpin_pack
 from market.installer.rollback import rollback_packs
 from market.installer.transaction import lock_root, uninstall_packs
@@ -27,7 +28,7 @@ def test_a_pinned_pack_stays_whoever_wants_it_changed(root: Root) -> None:
         install(root, an_arrival("other"), an_arrival(version="2.0.0"))
     assert caught.value.why == "2.0 loses data" and "--unpin" in caught.value.hint
     with lock_root(root) as locked, pytest.raises(Conflict, match="pinned"):
-        rollback_packs(locked, ["echo-args"], NOW)
+        rollback_packs(locked, ["echo-args"], NOW, dependencies=DependencyTerms())
     assert (version_of(root, "echo-args"), version_of(root, "other")) == ("1.5.0", None)
     install(root, an_arrival(version="1.5.0"))
     with lock_root(root) as locked:

@@ -13,6 +13,7 @@ import market.installer.recover as recover_module
 from market.disk.keep import keep_link
 from market.errors import Conflict, NotFound, Unavailable, Untrusted
 from market.installer.archives import EARLIER_RELEASES_KEPT
+from market.installer.dependencies import DependencyTerms
 from market.installer.plan import Action
 from market.installer.receipt import Origin, load_receipt
 from market.installer.rollback import find_last_changed, rollback_packs
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 def rollback(root: Root, *names: str, version: str = "", overwrite_edits: bool = False) -> tuple[Change, ...]:
     with lock_root(root, timeout_seconds=5) as locked:
-        return rollback_packs(locked, names, NOW, version=version, overwrite_edits=overwrite_edits)
+        return rollback_packs(locked, names, NOW, version=version, overwrite_edits=overwrite_edits, dependencies=DependencyTerms())
 
 
 def _bytes_of(arrival: Arrival) -> bytes:
