@@ -10,6 +10,8 @@ from typing import Any
 import pluggy
 import pytest
 
+from market.plugins.functions import read_arguments
+from market.plugins.values import Unfit as PluginUnfit
 from market.run.worker_shape import Unfit, check_folders, find_hooks, read_function, read_hook
 
 GIVEN = ("k", {"a": 1}, "c")
@@ -126,3 +128,30 @@ def test_folders_are_a_list_of_paths(answer: object, why: str) -> None:
 def test_nothing_is_no_folder_and_any_kind_of_list_will_do() -> None:
     assert list(check_folders(None)) == []
     assert list(check_folders(one for one in ("a", Path("b")))) == ["a", Path("b")]
+
+
+@pytest.mark.parametrize(
+    ("code", "is_good"),
+    [
+        ("def hook(ARG): ...", True),
+        ("def hook(*, ARG=None): ...", True),
+        ("def hook(): ...", True),
+        ("async def hook(ARG): ...", False),
+        ("async def hook(ARG):\n    yield", False),
+        ("def hook(ARG):\n    yield", False),
+        ("def hook(ARGG): ...", False),
+        ("def hook(ARG, /): ...", False),
+        ("def hook(*ARG): ...", False),
+        ("def hook(**ARG): ...", False),
+    ],
+)
+def test_the_hooks_of_a_wheel_pack_have_the_shapes_of_those_of_a_plugin(code: str, is_good: bool) -> None:
+    refused = []
+    for read, hook, argument, error in ((read_hook, "market_execute", "key", Unfit), (read_arguments, "pack_removed", "name", PluginUnfit)):
+        space: dict[str, Any] = {}
+        exec(code.replace("ARG", argument), space)
+        try:
+            read(hook, space["hook"])
+        except error:
+            refused.append(hook)
+    assert refused == ([] if is_good else ["market_execute", "pack_removed"])
