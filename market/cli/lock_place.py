@@ -100,8 +100,11 @@ def lock_root_of(market: Market, output: Output, place: LockPlace, root: Root) -
     for one in list_installed(root):
         if one.state != "intact":
             output.remark(f"{one.name} is {one.state}; the lock file names what was installed")
-    packs = tuple(_relative(lock_receipt(one), place.path) for one in load_pack_receipts(root).values())
-    return _describe(market, replace(place.lock, packs=packs), place, root)
+        elif one.receipt and one.receipt.accepted:
+            output.remark(f"{one.name} was edited, which was accepted; the lock file names what was installed")
+    packs = [_relative(lock_receipt(one), place.path) for one in load_pack_receipts(root).values()]
+    gone = set(place.lock.by_name) - {str(one.name) for one in packs}
+    return _describe(market, place.lock.with_packs(packs, gone), place, root)
 
 
 def save_lock(output: Output, place: LockPlace, lock: Lock) -> bool:
@@ -130,10 +133,13 @@ def _is_locked(lock: Lock, verified: VerifiedPack) -> bool:
     return locked is not None and locked.is_same(verified.version.text, verified.tree_digest, compose(verified))
 
 
-def location_of(pack: LockedPack, place: LockPlace) -> str:
-    """Return where a pack that came from no index is, as a target that a command understands."""
-    location = pack.origin.location
-    return str(place.path.absolute().parent / location) if pack.origin.kind in PATH_KINDS else location
+def open_block(pack: LockedPack, place: LockPlace) -> LockedPack:
+    """Return a block of a lock file as it is meant on this machine: a folder or archive, written relative to the file, is absolute."""
+    origin = pack.origin
+    if origin.kind not in PATH_KINDS:
+        return pack
+    location = os.path.abspath(place.path.parent / origin.location)  # noqa: PTH100 - as roots are made absolute
+    return replace(pack, origin=replace(origin, location=location))
 
 
 def _is_described(market: Market, place: LockPlace, root: Root) -> bool:

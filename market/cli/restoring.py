@@ -8,7 +8,7 @@ from market.cli.building import build_folder
 from market.cli.fetching import fetch_address, is_address
 from market.cli.git_source import fetch_from_git
 from market.cli.importing import open_archive
-from market.cli.lock_place import location_of
+from market.cli.lock_place import open_block
 from market.cli.network import open_index
 from market.cli.targets import existing_path
 from market.client.cache import ArchiveCache
@@ -68,18 +68,16 @@ def restore_all(
             index = open_index(market, market.settings.index_at(pack.origin.index))
             return restore_release(index, open_archive, pack, output.remark, terms)
         kept = restore_kept(open_archive, pack) or restore_installed(pack, terms)
-        return kept or _restore_from_elsewhere(market, stack, place, pack, terms)
+        return kept or _restore_from_elsewhere(market, stack, pack, terms)
 
-    arrivals = [restore(pack) for pack in packs]
+    arrivals = [restore(open_block(pack, place)) for pack in packs]
     for arrival in arrivals:
         check_stands_here(arrival.verified, terms)
     return arrivals
 
 
-def _restore_from_elsewhere(
-    market: Market, stack: ExitStack, place: LockPlace, pack: LockedPack, terms: DependencyTerms
-) -> Arrival:
-    target = location_of(pack, place)
+def _restore_from_elsewhere(market: Market, stack: ExitStack, pack: LockedPack, terms: DependencyTerms) -> Arrival:
+    target = pack.origin.location
     try:
         if is_git(target):
             given = Given(pack.name, pack.version.text)

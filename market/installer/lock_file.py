@@ -53,6 +53,14 @@ class LockedPack:
         is_made_alike = self.composition is not None and composition == self.composition
         return version == self.version.text and (tree_digest == self.tree_digest or is_made_alike)
 
+    def is_standing(self, receipt: Receipt) -> bool:
+        """Answer whether a receipt is of this pack, of this publisher, and no accepted edit made another tree of it."""
+        return (
+            receipt.accepted is None
+            and receipt.publisher == self.publisher
+            and self.is_same(receipt.version.text, receipt.pack_tree_digest, receipt.composition)
+        )
+
 
 @dataclass(frozen=True)
 class Lock:
@@ -70,9 +78,24 @@ class Lock:
 
     def with_packs(self, changed: Iterable[LockedPack], removed: Iterable[str] = ()) -> Lock:
         """Return the lock with some packs put in, in place of those of their names, and some taken out."""
-        packs = {**self.by_name, **{str(pack.name): pack for pack in changed}}
+        packs = {**self.by_name, **{str(pack.name): self._settle(pack) for pack in changed}}
         gone = set(removed)
         return replace(self, packs=tuple(pack for name, pack in packs.items() if name not in gone))
+
+    def _settle(self, pack: LockedPack) -> LockedPack:
+        """Return a pack with the digests of what was made of it elsewhere, where that is the same release with the same pins.
+
+        Else two people with two Pythons would rewrite the file for each other, without end.
+        """
+        old = self.by_name.get(pack.name)
+        is_made_alike = (
+            old is not None
+            and old.composition is not None
+            and (old.version.text, old.composition) == (pack.version.text, pack.composition)
+        )
+        if old is None or not is_made_alike:
+            return pack
+        return replace(pack, archive_digest=old.archive_digest, tree_digest=old.tree_digest)
 
 
 def lock_receipt(receipt: Receipt) -> LockedPack:

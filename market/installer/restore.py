@@ -56,11 +56,14 @@ def restore_release(
         return _restore_wheel(index, open_archive, release, locked, dependencies)
     _check_release(release, locked, index.url)
     verified = verify_archive(index.download_archive(release), Given(), promise)
-    return Arrival(verified, locked.publisher, Origin(locked.origin.kind, release.archive.url, index.url))
+    return Arrival(verified, locked.publisher, _origin(index, release, locked))
 
 
 def restore_kept(open_archive: Callable[[Digest], BinaryIO | None], locked: LockedPack) -> Arrival | None:
-    """Return the locked pack from an archive that is kept here; None where none is, or it was made for another Python or system."""
+    """Return the locked pack from an archive that is kept here; None where none is, or it was made for another Python or system.
+
+    The arrival's origin is the block's own, so it must be absolute.
+    """
     kept = open_archive(locked.archive_digest)
     if kept is None:
         return None
@@ -104,16 +107,20 @@ def _restore_wheel(
     _check_given(release, locked, index.url)
     if locked.composition is not None and release.tree_digest != locked.composition.release:
         raise _different(locked, index.url, "tree", locked.composition.release, release.tree_digest)
+    origin = _origin(index, release, locked)
     kept = restore_kept(open_archive, locked) or restore_installed(locked, dependencies)
     if kept is not None:
-        return kept
-    origin = Origin(locked.origin.kind, release.archive.url, index.url)
+        return replace(kept, origin=origin)
     promise = Promise(
         locked.name, locked.version, parse_digest(release.archive.digest), parse_digest(release.tree_digest)
     )
     stream = index.download_archive(release)
     arrival = acquire_download(stream, release, promise, origin, dependencies, locked.composition)
     return check_restored(replace(arrival, publisher=locked.publisher), locked)
+
+
+def _origin(index: IndexClient, release: ReleaseDocument, locked: LockedPack) -> Origin:
+    return Origin(locked.origin.kind, index.archive_url(release), index.url)
 
 
 def _promise(locked: LockedPack) -> Promise:

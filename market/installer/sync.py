@@ -37,11 +37,7 @@ def compare_root(lock: Lock, installed: Sequence[Installed]) -> Difference:
         name = str(receipt.pack_name) if receipt else one.name
         locked = lock.by_name.get(name)
         is_same = (
-            receipt is not None
-            and locked is not None
-            and one.state is TreeState.INTACT
-            and locked.is_same(receipt.version.text, receipt.pack_tree_digest, receipt.composition)
-            and receipt.publisher == locked.publisher
+            receipt is not None and locked is not None and one.state is TreeState.INTACT and locked.is_standing(receipt)
         )
         good[name] = good.get(name, True) and is_same
     return Difference(

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from market.client import wire
 from market.errors import Unavailable
+from market.installer.receipt import load_receipt
+from market.installer.root import Root, open_root
 from tests.cli.test_installing import publish
+from tests.cli.test_wheel_trees import a_made_arrival
+from tests.factories import a_skill_md
 from tests.fake_index import URL
+from tests.installer.builders import install
+from tests.wheels import a_code_wheel, a_wheel, code_files, write_wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from market.installer.transaction import Arrival
     from tests.cli.shell import Shell
 
 
@@ -232,3 +240,74 @@ def test_a_lock_s_index_answers_for_its_own_documents(shell: Shell, lock: Path) 
         else answer
     )
     assert shell("install", "--locked", "--json", expect=4).error["details"]["what"] == "tree"
+
+
+@pytest.mark.parametrize("form", ["folder", "archive", "wheel"])
+def test_what_is_restored_from_a_kept_archive_knows_where_it_came_from(shell: Shell, form: str) -> None:
+    source = shell.pack("local") if form == "folder" else write_wheel(shell.folder, a_code_wheel())
+    if form == "archive":
+        shell("archive", shell.pack("local"), "-o", "local.zip")
+        source = shell.folder / "local.zip"
+    shell("install", source, "--lock", "--root", "skills")
+    (name,) = installed(shell, "--root", "skills")
+    before = (shell.folder / "market.lock").read_text()
+    shutil.rmtree(shell.folder / "skills" / name)
+    shell("sync")
+    assert str(source) in shell("why", name, "--root", "skills").out
+    (shell.folder / "sub").mkdir()
+    below = replace(shell, folder=shell.folder / "sub")
+    below("lock", "../market.lock")
+    assert (shell.folder / "market.lock").read_text() == before
+    shutil.rmtree(shell.folder / "skills")
+    below("sync", "../market.lock")
+    shutil.rmtree(shell.folder / "sub")
+    assert f"from:        {form.replace('wheel', 'archive')} {source}\n" in shell("why", name, "--root", "skills").out
+
+
+def test_what_is_restored_from_an_index_has_an_absolute_address(shell: Shell, lock: Path) -> None:
+    del lock
+    shell("install", "--locked")
+    receipt = load_receipt(open_root(shell.root, create=False), "my-pack")
+    assert receipt is not None and receipt.origin.location.startswith(f"{URL}/v1/")
+
+
+@pytest.mark.parametrize("target", [(), ("--target", "claude", "--scope", "project")], ids=["packs", "skills"])
+@pytest.mark.parametrize("form", ["folder", "wheel"])
+def test_accepted_edits_are_not_what_the_lock_says_of_either_kind(shell: Shell, form: str, target: tuple[str, ...]) -> None:
+    guide = {"SKILL.md": a_skill_md("greeting")}
+    source = write_wheel(shell.folder, a_wheel()) if form == "wheel" else shell.pack("demo-pack", guide)
+    shell("install", source, "--lock", *target)
+    where = shell.folder / ".claude/skills" if target else shell.root
+    (path,) = where.rglob("SKILL.md")
+    assert "0 to install" in shell("sync", "--dry-run", "--root", where).out
+    path.write_bytes(path.read_bytes() + b"More.\n")
+    shell("verify", "--accept", path.relative_to(where).parts[0], "--root", where)
+    assert "1 to install" in shell("sync", "--dry-run", "--root", where).out
+    assert "was edited, which was accepted" in shell("lock", "--check", "--root", where).err
+    shell("sync", "--force", "--root", where)
+    assert b"More." not in path.read_bytes()
+    assert "0 to install" in shell("sync", "--dry-run", "--root", where).out
+
+
+def a_tree_made_here(code: bytes, pins: str) -> Arrival:
+    """A wheel with what was fetched for it; of the same pins another Python takes other files."""
+    return a_made_arrival({**code_files(), ".site/helper.py": code, ".site/market-dependencies.txt": pins.encode()})
+
+
+def test_two_pythons_with_the_same_pins_don_t_rewrite_the_lock_for_each_other(shell: Shell) -> None:
+    pins, where = f"helper==1.0 --hash=sha256:{'a' * 64}\n", shell.folder / "skills"
+    install(open_root(where, create=True), a_tree_made_here(b"X = 311\n", pins))
+    shell("lock", "--root", "skills")
+    before = (shell.folder / "market.lock").read_text()
+    shutil.rmtree(where)
+    install(open_root(where, create=True), a_tree_made_here(b"X = 312\n", pins))
+    assert "equals" in shell("sync").out
+    shell("lock", "--check")
+    shell("lock")
+    assert (shell.folder / "market.lock").read_text() == before
+    install(open_root(where, create=True), a_tree_made_here(b"X = 313\n", pins.replace("1.0", "1.1")))
+    shell("lock", "--check", expect=4)
+    shell("lock")
+    receipt, text = load_receipt(Root(where), "demo-pack"), (shell.folder / "market.lock").read_text()
+    assert receipt and all(one in text for one in ("helper==1.1", receipt.tree_digest, receipt.archive_digest))
+    shell("lock", "--check")
