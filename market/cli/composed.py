@@ -1,4 +1,4 @@
-"""How is told what a wheel pack depends on: in fields and in sentences. Nothing is said of other packs."""
+"""How is told what a pack needs beside it: what its Python code depends on, and the packs that it requires and aren't there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from market.installer.composition import say_left_out
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from market.installer.composition import Composition
 
 
@@ -19,12 +21,25 @@ def composition_fields(composition: Composition | None) -> dict[str, Any]:
 
 
 def composition_lines(composition: Composition | None) -> list[str]:
-    """Return the same in at most two lines."""
+    """Return the same in at most two lines; none of a pack that is no wheel."""
     if composition is None:
         return []
     return [
-        *([f"with {_dependencies_text(composition)}"] if composition.dependencies else []),
-        *([say_left_out(composition)] if composition.left_out else []),
+        *([f"  with {_dependencies_text(composition)}"] if composition.dependencies else []),
+        *([f"  {say_left_out(composition)}"] if composition.left_out else []),
+    ]
+
+
+def missing_rows(missing: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Return which packs are required and aren't there, as `--json` prints them."""
+    return [{"name": name, "requires": requires} for name, requires in missing]
+
+
+def missing_lines(missing: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the same in sentences."""
+    return [
+        f"{name} requires {requires}, which is not installed: `market install '{requires}'`"
+        for name, requires in missing
     ]
 
 

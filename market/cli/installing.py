@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from market.cli.composed import missing_lines, missing_rows
 from market.cli.live import Shown, await_hosts, host_lines
 from market.cli.planning import (
     brief_line,
@@ -75,7 +76,7 @@ class Installation:
                 for planned in self.plan
                 if planned.facts
             ],
-            "missing_requires": [{"name": name, "requires": requires} for name, requires in self.missing],
+            "missing_requires": missing_rows(self.missing),
             "hosts": [one.document for one in self.shown],
             "seconds": round(self.seconds, 3),
         }
@@ -99,10 +100,7 @@ class Installation:
             if self.dry_run or planned.facts
         ]
         lines += [] if self.dry_run else self.passed_over_lines
-        lines += [
-            f"{name} requires {requires}, which is not installed: `market install '{requires}'`"
-            for name, requires in self.missing
-        ]
+        lines += missing_lines(self.missing)
         if self.dry_run:
             return [*lines, total_line(self.plan)]
         return [*lines, *host_lines(self.shown, self.root), f"done in {self.seconds:.2f} s"]

@@ -76,7 +76,7 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
     return [
         head,
         *changes,
-        *(f"  {line}" for line in composition_lines(facts.composition)),
+        *composition_lines(facts.composition),
         *(f"  widens: {one.text}" for one in planned.widens),
         *_lacking(planned),
         *([] if change else taken_lines(planned)),

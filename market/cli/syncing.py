@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from market.cli.plugged import finding_rows
+from market.cli.changing import change_row
+from market.cli.composed import composition_lines, missing_rows
 
 if TYPE_CHECKING:
     from market.cli.live import Shown
@@ -19,9 +20,9 @@ def plan_lines(plan: Difference, root: Root, *, prune: bool) -> list[str]:
     removed = plan.extra if prune else ()
     counts = f"{len(plan.wanted)} to install, {len(removed)} to uninstall, {len(plan.same)} as they are"
     lines = [f"plan for {root.path}: {counts}"]
-    lines += [
-        f"  + {pack.name} {pack.version} from {pack.origin.index or pack.origin.location}" for pack in plan.wanted
-    ]
+    for pack in plan.wanted:
+        lines.append(f"  + {pack.name} {pack.version} from {pack.origin.index or pack.origin.location}")
+        lines += [f"  {line}" for line in composition_lines(pack.composition)]
     lines += [f"  - {name}" for name in removed]
     if plan.extra and not prune:
         lines.append(f"not in the lock file, and kept without --prune: {', '.join(plan.extra)}")
@@ -41,22 +42,12 @@ def sync_document(
     plan: Difference,
     changes: tuple[Change, ...],
     shown: tuple[Shown, ...],
+    missing: tuple[tuple[str, str], ...],
     *,
     prune: bool,
     dry_run: bool,
 ) -> dict[str, Any]:
     """Return what `sync --json` prints."""
-    rows = [
-        {
-            "name": one.name,
-            "action": str(one.action),
-            "old_version": one.old_version,
-            "version": one.new_version,
-            "backup": one.backup,
-            "findings": finding_rows(one),
-        }
-        for one in changes
-    ]
     planned = [
         *({"name": one.name, "action": "would install", "version": one.version.text} for one in plan.wanted),
         *({"name": name, "action": "would remove"} for name in plan.extra if prune),
@@ -65,8 +56,9 @@ def sync_document(
         "lock": str(place.path.absolute()),
         "root": str(root.path),
         "dry_run": dry_run,
-        "items": planned if dry_run else rows,
+        "items": planned if dry_run else [change_row(one) for one in changes],
         "same": [one.name for one in plan.same],
         "extra": [] if prune else list(plan.extra),
+        "missing_requires": missing_rows(missing),
         "hosts": [one.document for one in shown],
     }

@@ -22,7 +22,7 @@ from market.resolve.provider import Wish
 from market.resolve.resolve import Question, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from market.client.indexes import Indexes
     from market.installer.dependencies import DependencyTerms
@@ -91,6 +91,18 @@ def find_unmet_after(root: Root, removed: Sequence[str]) -> tuple[tuple[str, str
         if name not in removed
         for required in load_requires(root, receipt.name)
         if required.name in removed
+    )
+
+
+def find_unmet(root: Root, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return what some installed packs require and the root doesn't have, as (name, requirement)."""
+    receipts = load_pack_receipts(root)
+    return tuple(
+        (name, str(required))
+        for name in names
+        if name in receipts
+        for required in load_requires(root, receipts[name].name)
+        if required.name not in receipts
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from market.errors import Problem
+    from market.installer.composition import Composition
     from market.installer.root import Root
     from market.model import Pack
     from market.pack.source import Source
@@ -44,7 +45,7 @@ class Action(StrEnum):
 class Change:
     """What happened to one pack. Versions are empty where there is none; `backup` is where an edited tree was kept.
 
-    `findings` is what the scans of plugins saw, and stopped nothing.
+    `findings` is what the scans of plugins saw, and stopped nothing; `composition` that of a wheel pack that came.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Change:
     new_version: str = ""
     backup: str = ""
     findings: tuple[Problem, ...] = ()
+    composition: Composition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,8 @@ def plan_tree(root: Root, new: Receipt, source: Source, archive: BinaryIO | None
         edited = edited or (old is not None and old.accepted is not None)
         if edited and action is not Action.UNCHANGED and not allowed.overwrite_edits:
             raise _edited(root, reading)
-    change = Change(new.name, action, old.version.text if old else "", new.version.text)
+    old_version = old.version.text if old else ""
+    change = Change(new.name, action, old_version, new.version.text, composition=new.composition)
     return Step(change, new, source, old, archive, keep=edited, pack=pack)
 
 

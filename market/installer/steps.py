@@ -102,4 +102,5 @@ def _fold(name: str, group: list[Change]) -> Change:
         new_version=next((change.new_version for change in group if change.new_version), ""),
         backup=", ".join(change.backup for change in group if change.backup),
         findings=tuple(dict.fromkeys(finding for change in group for finding in change.findings)),
+        composition=next((change.composition for change in group if change.composition), None),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from market.errors import Unauthenticated
 from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
+from tests.wheels import a_code_wheel, write_wheel
 
 if TYPE_CHECKING:
     from tests.cli.shell import Shell
@@ -198,3 +199,30 @@ def test_an_index_that_plays_a_skill_down_is_not_believed(shell: Shell) -> None:
     shell.index.change_answer = answer
     assert "app rises from safe to dangerous" in shell("install", "app", expect=5).err
     assert installed(shell) == {}
+
+
+def test_a_rollback_and_a_sync_say_what_no_deps_left_out_as_the_install_did(shell: Shell) -> None:
+    said = "app requires kit>=2, which is not installed: `market install 'kit>=2'`"
+    rows = [{"name": "app", "requires": "kit>=2"}]
+    publish(shell, "app", "1.0.0", "kit>=2")
+    assert said in shell("install", "app", "--no-deps", "--lock", "market.lock").out
+    publish(shell, "app", "2.0.0")
+    shell("install", "app@2.0.0")
+    assert said in shell("rollback", "app").out
+    assert shell("rollback", "app", "--json").json["missing_requires"] == []
+    shell("rollback", "app")
+    assert said in shell("sync").out
+    assert shell("sync", "--json").json["missing_requires"] == rows
+
+
+def test_of_a_wheel_a_rollback_and_a_sync_say_what_no_deps_left_out(shell: Shell) -> None:
+    said = "\n  installed with --no-deps: helper>=1 is missing\n"
+    shell("install", write_wheel(shell.folder, a_code_wheel(requires=("helper>=1",))), "--no-deps", "--lock", "bare.lock")
+    shell("install", write_wheel(shell.folder, a_code_wheel(version="2.0.0"), version="2.0.0"))
+    assert said in shell("sync", "bare.lock", "--dry-run").out.replace("\n    ", "\n  ")
+    assert said in shell("rollback").out
+    shell("rollback")
+    assert said in shell("sync", "bare.lock").out
+    shell("rollback")
+    (item,) = shell("rollback", "--json").json["items"]
+    assert (item["left_out"], item["dependencies"]) == (["helper>=1"], [])

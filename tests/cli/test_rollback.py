@@ -58,3 +58,22 @@ def test_an_edited_pack_is_not_rolled_back_over_unless_forced(shell: Shell) -> N
     (shell.root / "my-pack" / "notes.txt").write_text("mine")
     assert "notes.txt" in shell("rollback", "my-pack", expect=4).err
     assert "kept in" in shell("rollback", "my-pack", "--force").out
+
+
+def test_the_lock_file_goes_back_too_if_it_describes_the_root(shell: Shell) -> None:
+    publish(shell)
+    shell("install", "my-pack", "--lock")
+    lock = shell.folder / "market.lock"
+    before = lock.read_text()
+    publish(shell, "2.0.0")
+    shell("upgrade")
+    assert 'version = "2.0.0"' in lock.read_text()
+    shell("rollback", "--dry-run")
+    assert 'version = "2.0.0"' in lock.read_text()
+    assert "wrote market.lock" in shell("rollback").err
+    assert lock.read_text() == before
+    assert "unchanged" in shell("install", "--locked").out
+    shell("install", "my-pack", "--root", "other")
+    shell("install", "my-pack@1.0.0", "--root", "other")
+    assert "my-pack 2.0.0" in shell("rollback", "--root", "other").out
+    assert lock.read_text() == before

@@ -8,6 +8,7 @@ import click
 
 from market.cli.changing import report_changes
 from market.cli.command import command, dry_run_option
+from market.cli.lock_place import follow_lock
 from market.cli.locking import lock_timeout_option
 from market.cli.plugged import open_guard
 from market.cli.roots import one_root_option, writable_root
@@ -43,7 +44,7 @@ def rollback(
 ) -> None:
     r"""Put the release that stood there before back in its place, all packs or none. No network is needed.
 
-    Without a name the packs are meant that the last install, upgrade or rollback changed together.
+    A market.lock here that describes the root goes back too. Without a name the packs are meant that the last install, upgrade or rollback changed together.
 
     \b
     Examples:
@@ -72,6 +73,7 @@ def rollback(
             overwrite_edits=force,
             dependencies=make_dependency_terms(market.environ),
         )
+    follow_lock(market, output, into, [change.name for change in changes], None)
     report_changes(market, output, into, changes)
 
 

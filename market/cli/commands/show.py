@@ -86,5 +86,5 @@ def _installed_row(root: Root, receipt: Receipt) -> dict[str, Any]:
 def _installed_lines(root: Root, receipt: Receipt) -> list[str]:
     return [
         f"installed: {receipt.version} in {root.path}",
-        *(f"  {line}" for line in composition_lines(receipt.composition)),
+        *composition_lines(receipt.composition),
     ]

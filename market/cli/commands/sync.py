@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from market.cli.changing import beside_lines
 from market.cli.command import command, dry_run_option
+from market.cli.composed import missing_lines
 from market.cli.live import await_hosts, host_lines
 from market.cli.lock_place import existing_lock
 from market.cli.locked import give_locked_layout
 from market.cli.locking import lock_timeout_option
-from market.cli.plugged import finding_lines, open_guard
+from market.cli.plugged import open_guard
 from market.cli.restoring import restore_all
 from market.cli.roots import one_root_option, writable_root
 from market.cli.syncing import plan_lines, sync_document, sync_line
+from market.installer.closure import find_unmet
 from market.installer.listing import list_installed
 from market.installer.lock_file import LOCK_NAME
 from market.installer.sync import change_packs, compare_root
@@ -52,7 +55,8 @@ def sync(
     if dry_run:
         plan = compare_root(place.lock, list_installed(into))
         output.done(
-            sync_document(place, into, plan, (), (), prune=prune, dry_run=True), plan_lines(plan, into, prune=prune)
+            sync_document(place, into, plan, (), (), (), prune=prune, dry_run=True),
+            plan_lines(plan, into, prune=prune),
         )
         return
     with ExitStack() as stack:
@@ -65,12 +69,15 @@ def sync(
                 arrivals = restore_all(market, output, stack, into, place, plan.wanted)
             removed = plan.extra if prune else ()
             changes = change_packs(locked, arrivals, removed, market.now(), overwrite_edits=force)
+        # What stays counts too: the lock file may name a pack without what it requires.
+        missing = find_unmet(into, [pack.name for pack in place.lock.packs])
         shown = await_hosts(market, into, [(change.name, change.new_version) for change in changes])
     lines = [
-        *(line for change in changes for line in (sync_line(change, into), *finding_lines(change))),
+        *(line for change in changes for line in (sync_line(change, into), *beside_lines(change))),
+        *missing_lines(missing),
         f"{into.path} equals {place.path}" if not plan.extra or prune else "",
     ]
     output.done(
-        sync_document(place, into, plan, changes, shown, prune=prune, dry_run=False),
+        sync_document(place, into, plan, changes, shown, missing, prune=prune, dry_run=False),
         [*filter(None, lines), *(host_lines(shown, into) if changes else ())],
     )
