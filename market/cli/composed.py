@@ -20,13 +20,13 @@ def composition_fields(composition: Composition | None) -> dict[str, Any]:
     return {"dependencies": rows, "left_out": list(composition.left_out)}
 
 
-def composition_lines(composition: Composition | None) -> list[str]:
-    """Return the same in at most two lines; none of a pack that is no wheel."""
+def composition_lines(composition: Composition | None, act: str = "installed") -> list[str]:
+    """Return the same in at most two lines; none of a pack that is no wheel. `act` is what was done with it."""
     if composition is None:
         return []
     return [
         *([f"  with {_dependencies_text(composition)}"] if composition.dependencies else []),
-        *([f"  {say_left_out(composition)}"] if composition.left_out else []),
+        *([f"  {say_left_out(composition, act)}"] if composition.left_out else []),
     ]
 
 

@@ -1,6 +1,6 @@
 """A bundle: one file with archives and the documents of an index, for machines without network. Unpacked, it is a static index.
 
-    bundle.json                         what was asked for, and where each pack came from
+    bundle.json                         what was asked for, where each pack came from, and what it lacks
     v1/packs/NAME/index.json            the documents, as an index serves them
     v1/packs/NAME/VERSION/index.json
     v1/blobs/sha256/HEX                 the archives
@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from market.client import wire
 from market.errors import MarketError, Untrusted
+from market.installer.acquire import WHEEL
+from market.installer.composition import compose
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
 from market.names import parse_digest, parse_pack_name, parse_publisher_name, parse_version
@@ -28,11 +30,12 @@ from market.pack.inspect import Given
 from market.pack.record import dump_record
 from market.pack.source import SourceFile
 from market.pack.zip_format import MAX_ARCHIVE_BYTES, Limits
-from market.trust.verify import Promise, verify_made, verify_wheel
+from market.trust.verify import Promise, verify_made
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from market.installer.composition import Composition
     from market.pack.source import Source
     from market.trust.verify import VerifiedPack
 
@@ -55,6 +58,22 @@ class BundledPack:
     release: wire.ReleaseDocument
     is_asked_for: bool = True
 
+    @property
+    def composition(self) -> Composition | None:
+        """What a wheel pack is composed of; see `composition_of`."""
+        return compose(self.arrival.verified)
+
+
+def find_missing(packs: Sequence[BundledPack]) -> tuple[tuple[str, str], ...]:
+    """Return which packs are required by some and aren't among them, as (name, requirement)."""
+    there = {pack.release.name for pack in packs}
+    return tuple(
+        (pack.release.name, str(required))
+        for pack in packs
+        for required in pack.arrival.verified.pack.requires
+        if required.name not in there
+    )
+
 
 def bundle_pack(
     arrival: Arrival, release: wire.ReleaseDocument, updated_at: str = "", *, is_asked_for: bool = True
@@ -63,7 +82,7 @@ def bundle_pack(
 
     Of a wheel the bundle has the archive that was made of it and of what it depends on, so its documents speak of that.
     """
-    if release.archive.digest != arrival.verified.archive_digest:
+    if release.archive.kind == WHEEL or release.archive.digest != arrival.verified.archive_digest:
         release = _describe_made(arrival.verified, release)
     digest = str(arrival.verified.archive_digest)
     link = replace(release.archive, url=wire.blob_link(digest, depth=RELEASE_DEPTH))
@@ -121,7 +140,8 @@ def describe_release(arrival: Arrival, now: str) -> wire.ReleaseDocument:
 
 def write_bundle(packs: Sequence[BundledPack], out: BinaryIO) -> None:
     """Write a bundle; the same packs give the same bytes."""
-    rows = [_dump_row(pack) for pack in sorted(packs, key=lambda pack: pack.document.name)]
+    missing = find_missing(packs)
+    rows = [_dump_row(pack, missing) for pack in sorted(packs, key=lambda pack: pack.document.name)]
     contents: dict[str, bytes | BinaryIO] = {BUNDLE_FILE: _encode({"schema": BUNDLE_SCHEMA, "packs": rows})}
     for pack in packs:
         contents[_inside(wire.pack_path(pack.document.name))] = _encode(wire.dump_document(pack.document))
@@ -177,12 +197,15 @@ class _Contents:
         return len(content) if isinstance(content, bytes) else content.seek(0, 2)
 
 
-def _dump_row(pack: BundledPack) -> dict[str, object]:
+def _dump_row(pack: BundledPack, missing: Sequence[tuple[str, str]]) -> dict[str, object]:
+    """Return a pack's row; what it lacks is for readers, as the archive itself says it to an import."""
     return {
         "name": pack.release.name,
         "version": pack.release.version,
         "index": pack.arrival.origin.index,
         "asked_for": pack.is_asked_for,
+        "left_out": list(pack.composition.left_out) if pack.composition else [],
+        "missing_requires": [requires for name, requires in missing if name == pack.release.name],
     }
 
 
@@ -206,6 +229,8 @@ def _open_pack(source: Source, row: dict[str, Any], location: str, used: set[str
     document = _parse(wire.PackDocument, _read(source, paths[0]), paths[0])
     release = _parse(wire.ReleaseDocument, _read(source, paths[1]), paths[1])
     _check_agreement(row, document, release)
+    if release.archive.kind == WHEEL:
+        raise _refuse(f"it has {name} as a wheel, without what it depends on; an export puts archives into it")
     blob = _inside(wire.blob_path(release.archive.digest))
     used.update((*paths, blob))
     verified = _verify(source, blob, release)
@@ -224,8 +249,6 @@ def _verify(source: Source, blob: str, release: wire.ReleaseDocument) -> Verifie
         )
     except MarketError as error:
         raise _refuse(error.message) from None
-    if release.archive.kind == "wheel":
-        return verify_wheel(archive, release.archive.filename, promise)
     return verify_made(archive, Given(), promise)
 
 

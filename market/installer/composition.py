@@ -86,14 +86,14 @@ def find_uncovered(requires: Iterable[str], dependencies: Iterable[Dependency]) 
     )
 
 
-def say_left_out(composition: Composition | None) -> str:
-    """Say what a pack's code lacks because it was installed without; empty where that is nothing.
+def say_left_out(composition: Composition | None, act: str = "installed") -> str:
+    """Say what a pack's code lacks because it was installed (or what `act` says) without; empty where that is nothing.
 
     >>> say_left_out(Composition(Digest("sha256:00"), left_out=("numpy>=2", "six")))
     'installed with --no-deps: numpy>=2 and six are missing'
     """
     rows = composition.left_out if composition else ()
-    return f"installed with --no-deps: {' and '.join(rows)} {'is' if len(rows) == 1 else 'are'} missing" if rows else ""
+    return f"{act} with --no-deps: {' and '.join(rows)} {'is' if len(rows) == 1 else 'are'} missing" if rows else ""
 
 
 def dump_dependency(dependency: Dependency) -> str:

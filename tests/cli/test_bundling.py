@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -13,13 +14,15 @@ import pytest
 
 from market.client import wire
 from market.errors import Unavailable
-from market.installer.bundle import BUNDLE_LIMITS
+from market.installer.bundle import BUNDLE_LIMITS, bundle_pack, describe_release, write_bundle
 from market.pack.archive_read import read_archive
 from market.pack.archive_write import write_archive
 from market.pack.source import MemorySource
 from tests.cli.test_installing import publish
+from tests.cli.test_wheel_trees import a_made_arrival
 from tests.factories import a_skill_md
 from tests.fake_index import URL
+from tests.wheels import a_code_wheel, code_files, write_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,3 +213,32 @@ def test_what_can_t_be_done_is_said(shell: Shell, arguments: list[str], code: in
     before = shell.everything()
     assert "hint: " in shell(*arguments, expect=code).err
     assert shell.everything() == before
+
+
+def test_no_deps_leaves_out_packs_and_python_dependencies_and_says_both(shell: Shell, bundle: Path) -> None:
+    bundle.unlink()
+    wheel = write_wheel(shell.folder, a_code_wheel(requires=("helper>=1",)))
+    said = shell("export", wheel, "./my-pack", "--no-deps").out
+    assert "\n  demo-pack 1.0.0\n    exported with --no-deps: helper>=1 is missing\n" in said
+    assert "my-pack requires other>=1, which is not in the file" in said
+    with zipfile.ZipFile(bundle) as archive:
+        rows = json.loads(archive.read("bundle.json"))["packs"]
+    assert {row["name"]: (row["left_out"], row["missing_requires"]) for row in rows} == {"demo-pack": (["helper>=1"], []), "my-pack": ([], ["other>=1"])}
+    document = shell("export", wheel, "./my-pack", "--no-deps", "--json").json
+    assert document["missing_requires"] == [{"name": "my-pack", "requires": "other>=1"}]
+    assert [row["left_out"] for row in document["items"]] == [["helper>=1"], []]
+    told = shell("import", "bundle.zip").out
+    assert "installed with --no-deps: helper>=1 is missing" in told and "my-pack requires other>=1, which is not installed" in told
+    assert "    installed with --no-deps: helper>=1 is missing" in shell("export", "demo-pack", "--installed", "-o", "again.zip").out
+
+
+def test_a_bundle_holds_archives_also_of_wheels_and_no_wheel(shell: Shell, tmp_path: Path) -> None:
+    arrival = a_made_arrival(code_files())
+    described = describe_release(arrival, "2026-01-02T03:04:05+00:00")
+    # Some wheels are canonical archives already: nothing had to be made of them.
+    sent = replace(described, archive=replace(described.archive, kind="wheel", filename="demo_pack-1.0.0-py3-none-any.whl"))
+    with (tmp_path / "bundle.zip").open("wb") as out:
+        write_bundle([bundle_pack(arrival, sent)], out)
+    shell("import", "bundle.zip", "--dry-run")
+    rewritten(tmp_path / "bundle.zip", swap(b'"kind": "archive"', b'"kind": "wheel"', "demo-pack/1.0.0"))
+    assert "it has demo-pack as a wheel" in shell("import", "bundle.zip", expect=5).err

@@ -213,6 +213,9 @@ def test_a_rollback_and_a_sync_say_what_no_deps_left_out_as_the_install_did(shel
     shell("rollback", "app")
     assert said in shell("sync").out
     assert shell("sync", "--json").json["missing_requires"] == rows
+    publish(shell, "kit", "2.0.0")
+    shell("install", "kit")
+    assert shell("sync", "--json").json["missing_requires"] == []
 
 
 def test_of_a_wheel_a_rollback_and_a_sync_say_what_no_deps_left_out(shell: Shell) -> None:

@@ -11,10 +11,11 @@ import click
 
 from market.cli.bundling import gather, gather_installed
 from market.cli.command import command, dry_run_option, index_options
+from market.cli.composed import composition_fields, composition_lines, missing_rows
 from market.cli.roots import root_option
 from market.cli.saving import save_file
 from market.cli.text import count_text, size_text
-from market.installer.bundle import write_bundle
+from market.installer.bundle import find_missing, write_bundle
 
 if TYPE_CHECKING:
     from market.cli.market import Market
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     "-o", "--output", "file", default="bundle.zip", show_default=True, metavar="FILE", help="The file to write."
 )
 @click.option("--installed", is_flag=True, help="Take installed packs, from the archives kept in their root.")
-@click.option("--no-deps", is_flag=True, help="Leave out what the packs require.")
+@click.option(
+    "--no-deps",
+    is_flag=True,
+    help="Leave out what the packs require, and what Python code in wheels depends on; an installed pack has the latter.",
+)
 @root_option
 @index_options
 @dry_run_option
@@ -65,19 +70,29 @@ def export_packs(
             save_file(Path(file), lambda out: write_bundle(packs, out))
     sha256 = "" if dry_run else hashlib.sha256(Path(file).read_bytes()).hexdigest()
     size = 0 if dry_run else Path(file).stat().st_size
+    missing = find_missing(packs)
     document = {
         "path": file,
         "size": size,
         "sha256": sha256,
         "dry_run": dry_run,
         "items": [_row(pack) for pack in packs],
+        "missing_requires": missing_rows(missing),
     }
     head = (
         f"would write {file} with {count_text(len(packs), 'pack')}"
         if dry_run
         else f"wrote {file}: {count_text(len(packs), 'pack')}, {size_text(size)}, sha256 {sha256}"
     )
-    output.done(document, [head, *(f"  {pack.release.name} {pack.release.version}" for pack in packs)])
+    lines = [line for pack in packs for line in _lines(pack, installed=installed)]
+    output.done(
+        document, [head, *lines, *(f"{name} requires {text}, which is not in the file" for name, text in missing)]
+    )
+
+
+def _lines(pack: BundledPack, *, installed: bool) -> list[str]:
+    told = composition_lines(pack.composition, "installed" if installed else "exported")
+    return [f"  {pack.release.name} {pack.release.version}", *(f"  {line}" for line in told)]
 
 
 def _row(pack: BundledPack) -> dict[str, object]:
@@ -89,4 +104,5 @@ def _row(pack: BundledPack) -> dict[str, object]:
         "asked_for": pack.is_asked_for,
         "tree_digest": verified.tree_digest,
         "archive_digest": verified.archive_digest,
+        **composition_fields(pack.composition),
     }

@@ -44,7 +44,9 @@ def rollback(
 ) -> None:
     r"""Put the release that stood there before back in its place, all packs or none. No network is needed.
 
-    A market.lock here that describes the root goes back too. Without a name the packs are meant that the last install, upgrade or rollback changed together.
+    A market.lock here that describes the root goes back too.
+
+    Without a name the packs are meant that the last install, upgrade or rollback changed together.
 
     \b
     Examples:
