@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from market.cli.interrupting import signals_interrupt
 from market.cli.market import Market, open_market
 from market.cli.output import Output
 
@@ -24,7 +25,8 @@ def command(name: str) -> Callable[[Callable[..., int | None]], click.Command]:
         def run(as_json: bool, quiet: bool, **values: Any) -> int:
             market = click.get_current_context().find_object(Market) or open_market()
             output = Output(as_json, quiet)
-            return function(replace(market, observe=output.observe), output, **values) or 0
+            with signals_interrupt():
+                return function(replace(market, observe=output.observe), output, **values) or 0
 
         made = click.command(name, help=format_help(function.__doc__ or ""))(run)
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document on stdout."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import logging
-import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,7 +63,7 @@ class Bench:
         """Make one call as this machine's operator. An interrupt cancels it, and is raised when that is done and audited."""
         cancellation = Cancellation()
         # On a thread of its own, so that no signal breaks into what it does.
-        with signals_interrupt(), ThreadPoolExecutor(1) as thread:
+        with ThreadPoolExecutor(1) as thread:
             made = thread.submit(self.invoker.invoke, Call(key, params, local_operator(), ROAD), cancellation)
             try:
                 return made.result()
@@ -72,18 +71,6 @@ class Bench:
                 cancellation.cancel("it was interrupted")
                 made.result()
                 raise
-
-
-@contextmanager
-def signals_interrupt() -> Iterator[None]:
-    """Let the request to end, and the end of the terminal, be an interrupt as Ctrl-C is; one that is ignored stays ignored."""
-    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, action in before.items():
-            signal.signal(number, action)
 
 
 def run_here(market: Market, output: Output, target: str, params: object, *, roots: tuple[str, ...], skill: str) -> int:

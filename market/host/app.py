@@ -23,6 +23,8 @@ from market.host.bodies import json_response
 from market.host.marketplace import Marketplace
 from market.host.marketplace_api import marketplace_routes
 from market.host.open_calls import OpenCalls
+from market.host.open_changes import ChangeThreads, OpenChanges
+from market.host.open_work import OpenWork
 from market.host.pages import page_routes
 from market.host.parts import CHANGE_THREADS, DISK_THREADS, HostParts
 from market.host.prompt_api import prompt_routes
@@ -103,6 +105,7 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
         tell=plugins.skill_ran,
     )
     call_threads = ThreadPoolExecutor(settings.execution_threads, thread_name_prefix="call")
+    work = OpenWork(settings.stop_grace_seconds)
     parts = HostParts(
         settings=settings,
         url=url,
@@ -113,9 +116,10 @@ def create_app(settings: HostSettings, url: str) -> ASGIApp:
         marketplace=Marketplace(home, registry, audit, RequestsTransport(), os.environ, plugins),
         look_again=functools.partial(_look_again, registry, workers),
         pages=Pages(TEMPLATES),
-        calls=OpenCalls(invoker, call_threads, settings.stop_grace_seconds),
+        work=work,
+        calls=OpenCalls(invoker, call_threads, work),
+        changes=OpenChanges(ChangeThreads(CHANGE_THREADS), work),
         disk=ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="disk"),
-        changes=ThreadPoolExecutor(CHANGE_THREADS, thread_name_prefix="change"),
     )
     return ProblemEdge(_routed(parts, pool, workers, call_threads), parts.pages.error_page)
 
@@ -132,13 +136,13 @@ def _routed(parts: HostParts, pool: SupervisorPool, workers: Workers, call_threa
     async def lifespan(_: object) -> AsyncIterator[None]:
         watch = Watch(parts.registry, parts.settings.rescan_seconds)
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(STOP_SIGNAL, parts.calls.stop)
+        loop.add_signal_handler(STOP_SIGNAL, parts.work.stop)
         await loop.run_in_executor(None, _start, parts, watch, pool)
         yield
         watch.stop()
         pool.close()
         workers.close()
-        for threads in (call_threads, parts.changes, parts.disk):
+        for threads in (call_threads, parts.disk):
             threads.shutdown(wait=True, cancel_futures=True)
         parts.audit.close()
 

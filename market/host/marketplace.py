@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from market.cancellation import NEVER
 from market.client.cache import ArchiveCache
 from market.client.host_wire import Arrived
 from market.client.index_client import IndexClient
@@ -19,7 +20,7 @@ from market.client.indexes import Indexes
 from market.client.settings import load_settings
 from market.client.wire import dump_problem
 from market.disk.foreign import open_canonical
-from market.errors import InvalidInput, MarketError, NotFound
+from market.errors import InvalidInput, MarketError, NotFound, Unavailable
 from market.installer.acquire import acquire_imported
 from market.installer.closure import Order, order_newest
 from market.installer.dependencies import make_dependency_terms
@@ -42,6 +43,7 @@ from market.run.limits import RELOOK_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from market.cancellation import Cancellation
     from market.client.settings import Settings
     from market.client.transport import Transport
     from market.disk.home import Home
@@ -74,37 +76,45 @@ class Marketplace:
     environment: Mapping[str, str]
     plugins: Plugins
 
-    def install(self, caller: Caller, requirement: str, root: str = "") -> Arrived:
+    def install(self, caller: Caller, requirement: str, root: str = "", cancellation: Cancellation = NEVER) -> Arrived:
         """Install a requirement, and what it requires, from the configured indexes into a root, all or none.
 
-        The host's skills have changed when this returns.
+        The host's skills have changed when this returns. Where it's cancelled before anything has changed, it raises `Unavailable`.
         """
         where = self._root(root)
 
         def act() -> Arrived:
-            return self._install(parse_requirement(requirement), where, Guard(self.plugins, caller))
+            return self._install(parse_requirement(requirement), where, Guard(self.plugins, caller), cancellation)
 
-        return self._audited(caller, "marketplace_install", {"requirement": requirement, "root": str(where.path)}, act)
+        arguments = {"requirement": requirement, "root": str(where.path)}
+        return self._audited(caller, "marketplace_install", arguments, act, cancellation)
 
-    def upload(self, caller: Caller, stream: BinaryIO, given: Given, root: str = "", file_name: str = "") -> Arrived:
-        """Install an archive or a wheel that was sent.
+    def upload(
+        self,
+        caller: Caller,
+        stream: BinaryIO,
+        given: Given,
+        root: str = "",
+        file_name: str = "",
+        cancellation: Cancellation = NEVER,
+    ) -> Arrived:
+        """Install an archive or a wheel that was sent; it's cancelled as `install` is.
 
         An archive of another program is imported, and the answer says what was changed; what a wheel depends on is fetched.
         """
         where = self._root(root)
 
         def act() -> Arrived:
+            origin, terms = Origin("upload", caller.name), self._dependencies(where, cancellation)
             if is_wheel(stream):
-                origin = Origin("upload", caller.name)
-                arrival = acquire_wheel(stream, file_name, origin, self._dependencies(where), given=given)
-                return self._place(arrival, where, Guard(self.plugins, caller))
+                arrival = acquire_wheel(stream, file_name, origin, terms, given=given)
+                return self._place(arrival, where, Guard(self.plugins, caller), cancellation)
             with open_canonical(stream, given) as archive:
-                arrival = acquire_imported(archive, Origin("upload", caller.name), self._dependencies(where))
-                return self._place(arrival, where, Guard(self.plugins, caller))
+                arrival = acquire_imported(archive, origin, terms)
+                return self._place(arrival, where, Guard(self.plugins, caller), cancellation)
 
-        return self._audited(
-            caller, "marketplace_upload", {"name": given.name, "version": given.version, "root": str(where.path)}, act
-        )
+        arguments = {"name": given.name, "version": given.version, "root": str(where.path)}
+        return self._audited(caller, "marketplace_upload", arguments, act, cancellation)
 
     def uninstall(self, caller: Caller, pack: str, root: str = "") -> Arrived:
         """Remove an installed pack from the root that holds it; raises `NotFound` where none does."""
@@ -129,8 +139,8 @@ class Marketplace:
             for row in list_installed(Root(Path(root)))
         ]
 
-    def _install(self, wanted: Requirement, where: Root, guard: Guard) -> Arrived:
-        changes = self._carry_out(order_newest([wanted]), where, guard)
+    def _install(self, wanted: Requirement, where: Root, guard: Guard, cancellation: Cancellation) -> Arrived:
+        changes = self._carry_out(order_newest([wanted]), where, guard, cancellation)
         started = time.perf_counter()
         self._show(where, [change.name for change in changes])
         also = tuple(_also(change) for change in changes if change.name != wanted.name)
@@ -142,9 +152,9 @@ class Marketplace:
             wanted.name, version, action, str(where.path), tree, _since(started), also=also, findings=_findings(changes)
         )
 
-    def _place(self, arrival: Arrival, where: Root, guard: Guard) -> Arrived:
+    def _place(self, arrival: Arrival, where: Root, guard: Guard, cancellation: Cancellation) -> Arrived:
         # What an uploaded pack requires isn't fetched: whoever uploads may have no index at all.
-        changes = self._carry_out(Order((), (arrival,), follow=False), where, guard)
+        changes = self._carry_out(Order((), (arrival,), follow=False), where, guard, cancellation)
         change, started = changes[0], time.perf_counter()
         self._show(where, [change.name])
         tree, problems = arrival.verified.tree_digest, tuple(map(dump_problem, arrival.changes))
@@ -164,11 +174,13 @@ class Marketplace:
         units = self.registry.refresh_names(str(where.path), names)
         self.registry.wait_until_settled(RELOOK_SECONDS, units)
 
-    def _carry_out(self, order: Order, where: Root, guard: Guard) -> tuple[Change, ...]:
+    def _carry_out(self, order: Order, where: Root, guard: Guard, cancellation: Cancellation) -> tuple[Change, ...]:
         settings = load_settings(self.home.config, self.home.credentials, self.environment)
         indexes, now = self._indexes(settings), datetime.now(UTC)
         with lock_root(where, timeout_seconds=LOCK_TIMEOUT_SECONDS, guard=guard) as locked:
-            ready = prepare(where, indexes, order, self._terms(settings, where), now)
+            ready = prepare(where, indexes, order, self._terms(settings, where, cancellation), now)
+            if cancellation.why:
+                raise Unavailable("nothing was installed", why=cancellation.why, hint="try again when the host runs")
             return install_packs(locked, ready.arrivals, now)
 
     def _indexes(self, settings: Settings) -> Indexes:
@@ -178,12 +190,12 @@ class Marketplace:
             lambda choice: IndexClient(self.transport, choice.url, choice.token, cache=cache),
         )
 
-    def _terms(self, settings: Settings, where: Root) -> Terms:
+    def _terms(self, settings: Settings, where: Root, cancellation: Cancellation) -> Terms:
         ages = parse_ages(settings.minimum_release_age())
-        return Terms(ages, Machine(self.environment), dependencies=self._dependencies(where))
+        return Terms(ages, Machine(self.environment), dependencies=self._dependencies(where, cancellation))
 
-    def _dependencies(self, where: Root) -> DependencyTerms:
-        return make_dependency_terms(self.environment, reuse=where)
+    def _dependencies(self, where: Root, cancellation: Cancellation) -> DependencyTerms:
+        return make_dependency_terms(self.environment, reuse=where, cancellation=cancellation)
 
     def _root(self, root: str) -> Root:
         """Return the named root, which must be one of the host's own, or the first of them."""
@@ -199,7 +211,14 @@ class Marketplace:
                 return Root(Path(root))
         raise NotFound(f"no pack {name!r} is installed here", hint="GET /v1/marketplace/installed lists them")
 
-    def _audited(self, caller: Caller, act_name: str, arguments: dict[str, str], act: Callable[[], Arrived]) -> Arrived:
+    def _audited(
+        self,
+        caller: Caller,
+        act_name: str,
+        arguments: dict[str, str],
+        act: Callable[[], Arrived],
+        cancellation: Cancellation = NEVER,
+    ) -> Arrived:
         started, began = datetime.now(UTC), time.perf_counter()
         row = {
             "session_id": "",
@@ -221,7 +240,10 @@ class Marketplace:
         try:
             arrived = act()
         except MarketError as error:
-            record(OutcomeKind.FAILED, "", error.message)
+            if cancellation.why:
+                record(OutcomeKind.CANCELLED, "", f"cancelled, since {cancellation.why}; {error.message}")
+            else:
+                record(OutcomeKind.FAILED, "", error.message)
             raise
         record(
             OutcomeKind.OK, json.dumps({"name": arrived.name, "version": arrived.version, "action": arrived.action}), ""

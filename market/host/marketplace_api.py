@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import time
 from pathlib import Path
@@ -38,9 +39,8 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
     async def install(request: Request) -> Response:
         caller = require_admin(request, parts)
         body = await read_json(request, InstallBody, parts.settings.max_body_bytes)
-        return json_response(
-            dump_document(await run_in(parts.changes, parts.marketplace.install, caller, body.requirement, body.root))
-        )
+        act = functools.partial(parts.marketplace.install, caller, body.requirement, body.root)
+        return json_response(dump_document(await parts.changes.make(act)))
 
     async def upload(request: Request) -> Response:
         caller = require_admin(request, parts)
@@ -52,7 +52,8 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
         ) as body:
             with body.path.open("rb") as stream:
                 root, name = query.get("root", ""), query.get("filename", "")
-                arrived = await run_in(parts.changes, parts.marketplace.upload, caller, stream, given, root, name)
+                act = functools.partial(parts.marketplace.upload, caller, stream, given, root, name)
+                arrived = await parts.changes.make(act)
         return json_response(dump_document(arrived))
 
     async def list_installed(request: Request) -> Response:
@@ -63,14 +64,13 @@ def marketplace_routes(parts: HostParts) -> list[Route]:
     async def uninstall(request: Request) -> Response:
         caller = require_admin(request, parts)
         pack, root = request.path_params["pack"], request.query_params.get("root", "")
-        return json_response(
-            dump_document(await run_in(parts.changes, parts.marketplace.uninstall, caller, pack, root))
-        )
+        act = functools.partial(parts.marketplace.uninstall, caller, pack, root)
+        return json_response(dump_document(await parts.changes.make(lambda _: act())))
 
     async def rescan(request: Request) -> Response:
         require_admin(request, parts)
         started = time.perf_counter()
-        await run_in(parts.changes, parts.look_again)
+        await parts.changes.make(lambda _: parts.look_again())
         skills = len(parts.registry.snapshot.skills)
         return json_response({"skills": skills, "duration_ms": round((time.perf_counter() - started) * 1000, 3)})
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from market.host.accounts import Accounts
     from market.host.marketplace import Marketplace
     from market.host.open_calls import OpenCalls
+    from market.host.open_changes import OpenChanges
+    from market.host.open_work import OpenWork
     from market.host.sessions import Sessions
     from market.host.settings import HostSettings
     from market.registry.registry import Registry
@@ -43,9 +45,10 @@ class HostParts:
     marketplace: Marketplace
     look_again: Callable[[], None]
     pages: Pages
+    work: OpenWork
     calls: OpenCalls
+    changes: OpenChanges
     disk: Threads
-    changes: Threads
 
 
 async def run_in(threads: Threads, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from market.cancellation import NEVER
 from market.errors import Conflict, InvalidInput, MarketError, Refused, Untrusted
 from market.installer.composition import dump_dependencies, find_uncovered, parse_dependencies
 from market.installer.uv import UvFailed, run_uv
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from market.cancellation import Cancellation
     from market.installer.composition import Composition, Dependency
     from market.installer.root import Root
     from market.model import Pack
@@ -46,16 +48,18 @@ class DependencyTerms:
     """How Python dependencies are treated. Without `fetch` they are left out; a pack of a class in `forbidden_for` may have none.
 
     A pack that stands in the root `reuse` in the very release keeps what was fetched for it; None resolves them anew.
+    `cancellation` ends the fetching.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     fetch: bool = True
     forbidden_for: frozenset[SkillClass] = frozenset()
     reuse: Root | None = None
+    cancellation: Cancellation = NEVER
 
 
 def make_dependency_terms(
-    environ: Mapping[str, str], *, fetch: bool = True, reuse: Root | None = None
+    environ: Mapping[str, str], *, fetch: bool = True, reuse: Root | None = None, cancellation: Cancellation = NEVER
 ) -> DependencyTerms:
     """Return the terms of the environment. `MARKET_FORBID_DEPENDENCIES` lists classes, separated by commas, or says `all`."""
     words = [word.strip().lower() for word in environ.get(FORBID_VARIABLE, "").split(",") if word.strip()]
@@ -65,7 +69,7 @@ def make_dependency_terms(
         raise InvalidInput(
             f"{FORBID_VARIABLE} is {environ[FORBID_VARIABLE]!r}", hint="list safe, mutating, dangerous, or write all"
         ) from None
-    return DependencyTerms(environ, fetch, classes, reuse)
+    return DependencyTerms(environ, fetch, classes, reuse, cancellation)
 
 
 def check_allowed(pack: Pack, requires: Sequence[str], terms: DependencyTerms) -> None:
@@ -87,7 +91,9 @@ def resolve_dependencies(
     Raises as `explain_uv`, naming the pack.
     """
     try:
-        said = run_uv(("compile", "-", *_PLAIN, *_ONLY_WHEELS), "\n".join(requires), work, terms.environ)
+        said = run_uv(
+            ("compile", "-", *_PLAIN, *_ONLY_WHEELS), "\n".join(requires), work, terms.environ, terms.cancellation
+        )
         return parse_dependencies(said, "uv")
     except UvFailed as error:
         raise explain_uv(name, requires, str(error)) from None
@@ -105,7 +111,7 @@ def fetch_dependencies(
     command = ["install", "--target", str(work / SITE), *_ONLY_WHEELS, "--link-mode", "copy", "--no-compile-bytecode"]
     command += ["--require-hashes", "--requirements", "-", *(["--no-deps"] if is_whole else [])]
     try:
-        run_uv(command, dump_dependencies(dependencies), work, terms.environ)
+        run_uv(command, dump_dependencies(dependencies), work, terms.environ, terms.cancellation)
     except UvFailed as error:
         raise _why_not_fetched(name, dependencies, str(error)) from None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from market.cancellation import NEVER
 from market.disk.failures import disk_failures
 from market.disk.remove import remove_tree
 from market.errors import Unavailable
@@ -18,8 +21,11 @@ from market.errors import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from market.cancellation import Cancellation
+
 UV_SECONDS = 300.0
 MAX_SAID_CHARACTERS = 4000
+_LEASH = Path(__file__).with_name("leash.py")
 
 # uv reads none of pip's variables; somebody who has set only these means the same.
 _AS_UV = {
@@ -51,31 +57,49 @@ def open_workplace() -> Iterator[Path]:
         remove_tree(work)
 
 
-def run_uv(words: Sequence[str], said: str, work: Path, environ: Mapping[str, str]) -> str:
+def run_uv(
+    words: Sequence[str], said: str, work: Path, environ: Mapping[str, str], cancellation: Cancellation = NEVER
+) -> str:
     """Run `uv pip WORDS` for this Python, with `said` as its standard input, and return what it prints.
 
     `work` is of `open_workplace`. Paths in the environment are still seen from the current folder, as whoever set them meant.
-    Raises `UvFailed` with its last words, `Unavailable` where it is missing or can't be started.
+    It ends with this process, however that ends. Raises `UvFailed` with its last words, `Unavailable` where it is missing, can't be
+    started, or was cancelled.
     """
     program = find_uv(environ)
     command = [program, "pip", *words, "--project", str(work), "--python", sys.executable, "--no-python-downloads"]
     try:
-        done = subprocess.run(
-            [*command, "--no-progress", "--quiet"],
-            input=said,
-            env=_environment(environ),
-            capture_output=True,
-            text=True,
-            timeout=UV_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise UvFailed(f"it took more than {UV_SECONDS:g} s") from None
+        process = _start([*command, "--no-progress", "--quiet"], _environment(environ))
     except OSError as error:
         raise Unavailable("uv can't be started", why=f"{program}: {error.strerror}") from None
-    if done.returncode:
-        raise UvFailed(_last_words(done.stderr))
-    return done.stdout
+    with process, cancellation.on_cancel(functools.partial(_kill, process)):
+        try:
+            out, err = process.communicate(said, UV_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise UvFailed(f"it took more than {UV_SECONDS:g} s") from None
+        finally:
+            # Also where a signal breaks into the wait.
+            _kill(process)
+    if cancellation.why:
+        raise Unavailable("uv was ended, which fetches what a wheel pack depends on", why=cancellation.why)
+    if process.returncode:
+        raise UvFailed(_last_words(err))
+    return out
+
+
+def _start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start a program on a leash, in a session of its own: it's ended with all that it starts, and Ctrl-C reaches us first."""
+    leash = [sys.executable, "-I", "-S", str(_LEASH), str(os.getpid())]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [*leash, *command], env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a process with its session; one that has ended isn't harmed."""
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def find_uv(environ: Mapping[str, str]) -> str:

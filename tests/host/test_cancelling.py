@@ -16,6 +16,7 @@ import requests
 
 from market.errors import Unavailable
 from market.host.open_calls import OpenCalls
+from market.host.open_work import OpenWork
 from market.model import Call, Caller, Outcome, OutcomeKind, Role
 from tests.host.hosts import HostUnderTest, start_host
 from tests.registry.trees import a_command_folder, write_tree
@@ -175,28 +176,28 @@ def outcome_of(act: Any, grace_seconds: float = 60) -> Outcome:
     async def main() -> Outcome:
         invoker, request = FakeInvoker(), FakeRequest()
         with ThreadPoolExecutor(1) as threads:
-            calls = OpenCalls(cast("Invoker", invoker), threads, grace_seconds)
-            made = asyncio.ensure_future(calls.make(cast("Request", request), CALL))
+            work = OpenWork(grace_seconds)
+            made = asyncio.ensure_future(OpenCalls(cast("Invoker", invoker), threads, work).make(cast("Request", request), CALL))
             await asyncio.sleep(0)
-            act(calls, invoker, request)
+            act(work, invoker, request)
             return await asyncio.wait_for(made, 3)
 
     return asyncio.run(main())
 
 
 def test_a_call_ends_by_itself_or_when_its_caller_goes_or_when_the_host_stops() -> None:
-    assert outcome_of(lambda calls, invoker, request: invoker.may_end.set()).kind is OutcomeKind.OK
-    assert outcome_of(lambda calls, invoker, request: request.gone.set()).error == "its caller went away"
-    assert outcome_of(lambda calls, invoker, request: calls.stop(), 0.01).error == "the host was stopped"
-    assert outcome_of(lambda calls, invoker, request: (calls.stop(), calls.stop())).error == "the host was stopped"
+    assert outcome_of(lambda work, invoker, request: invoker.may_end.set()).kind is OutcomeKind.OK
+    assert outcome_of(lambda work, invoker, request: request.gone.set()).error == "its caller went away"
+    assert outcome_of(lambda work, invoker, request: work.stop(), 0.01).error == "the host was stopped"
+    assert outcome_of(lambda work, invoker, request: (work.stop(), work.stop())).error == "the host was stopped"
 
 
 def test_a_host_that_stops_takes_no_more_calls() -> None:
     async def main() -> None:
         with ThreadPoolExecutor(1) as threads:
-            calls = OpenCalls(cast("Invoker", FakeInvoker()), threads, 60)
-            calls.stop()
+            work = OpenWork(60)
+            work.stop()
             with pytest.raises(Unavailable, match="the host is stopping"):
-                await calls.make(cast("Request", FakeRequest()), CALL)
+                await OpenCalls(cast("Invoker", FakeInvoker()), threads, work).make(cast("Request", FakeRequest()), CALL)
 
     asyncio.run(main())

@@ -68,9 +68,8 @@ def export_packs(
             )
         if not dry_run:
             save_file(Path(file), lambda out: write_bundle(packs, out))
-    sha256 = "" if dry_run else hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    size = 0 if dry_run else Path(file).stat().st_size
-    missing = find_missing(packs)
+    written, missing = b"" if dry_run else Path(file).read_bytes(), find_missing(packs)
+    size, sha256 = len(written), "" if dry_run else hashlib.sha256(written).hexdigest()
     document = {
         "path": file,
         "size": size,
