@@ -13,7 +13,7 @@
 | 8 | PluginError | a plugin failed |
 | 9 | RateLimited | a server asks to come back later |
 | 70 | - | a bug of ours; the sentence names a log file |
-| 130 | - | interrupted |
+| 130 | - | interrupted: by Ctrl-C, TERM, or the end of its terminal |
 """
 
 from __future__ import annotations
