@@ -14,7 +14,7 @@ from market.cli.standing_row import PackStanding, name_lost
 from market.installer.root import Root
 from market.installer.tree_state import TreeState
 from market.model import State
-from market.pack.wheel_metadata import GROUP
+from market.pack.entry_points import GROUP
 from market.plugins.find import find_entries
 from market.registry.live import SOURCE_PLUGIN
 

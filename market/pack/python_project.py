@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from market.pack.entry_points import GROUP
 from market.pack.rules import make_problem
 from market.pack.text import find_place, parse_text, read_manifest
-from market.pack.wheel_metadata import GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

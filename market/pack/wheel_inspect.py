@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from market.pack.entry_points import check_groups, check_targets, parse_entry_points
 from market.pack.rules import make_problem
 from market.pack.text import read_manifest
-from market.pack.wheel_metadata import check_dist_info, check_groups, check_targets, parse_entry_points
+from market.pack.wheel_metadata import check_dist_info
 from market.pack.wheel_tree import check_wheel_tree
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def check_wheel(source: Source, files: Mapping[str, SourceFile], manifest: PackM
         yield make_problem("wheel-group", "it has no entry points", manifest.file)
         return
     data = read_manifest(source, files[file])
-    groups, problems = parse_entry_points(data, file)
+    points, problems = parse_entry_points(data, file)
     yield from problems
     if not problems:
-        yield from check_groups(groups, file)
-        yield from check_targets(groups, data, file, files)
+        yield from check_groups(points, file)
+        yield from check_targets(points, file, files)

@@ -1,4 +1,4 @@
-"""METADATA, WHEEL and entry_points.txt of a wheel: parsed, with everything that is wrong as problems. Nothing is imported from it.
+"""METADATA and WHEEL of a wheel: parsed, with everything that is wrong as problems. Nothing is imported from it.
 
 The parsers of both formats are loaded when the first wheel is met: with `email` below them they take 60 ms, more than all else that
 installing an archive does, and most packs are no wheels.
@@ -6,32 +6,49 @@ installing an archive does, and most packs are no wheels.
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from market.errors import InvalidInput
 from market.model import Needs
 from market.pack.pack_manifest import PackManifest
 from market.pack.rules import make_problem
-from market.pack.text import parse_text
+from market.pack.text import MAX_MANIFEST_BYTES, parse_text
 from market.pack.wheel_tags import are_tags
-from market.pack.wheel_tree import has_module
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from packaging.metadata import Metadata
+    from packaging.requirements import Requirement
 
     from market.errors import Problem
 
-GROUP = "market.skills"
+MAX_FIELDS = 5_000  # the largest real METADATA have about a thousand, one for each dependency and extra
+MAX_FIELD_NAMES = 100  # the standard knows about thirty; the parser of mail looks through all fields for each name
 MAX_KEYWORDS = 50
 REPOSITORY_LABELS = frozenset({"repository", "source", "source code", "sources", "code", "github", "gitlab"})
-
-_TARGET = re.compile(r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?")
+ARCHIVE_SUFFIXES = (
+    ".whl",
+    ".egg",
+    ".zip",
+    ".tar",
+    ".tgz",
+    ".tbz",
+    ".txz",
+    ".tlz",
+    ".gz",
+    ".bz2",
+    ".xz",
+    ".zst",
+    ".lz",
+    ".lzma",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +92,13 @@ def parse_requires(data: bytes) -> tuple[str, ...]:
 def parse_fields(data: bytes) -> Mapping[str, tuple[str, ...]]:
     """Return the fields of a METADATA or PKG-INFO in its own words, by their names in the upload form (`requires_dist`).
 
-    Nothing is checked; a field that stands twice where it may stand once is left out.
+    Only its size is checked: raises `InvalidInput` for one that nobody should parse. A field that stands twice where it may stand once is
+    left out.
     """
     from packaging.metadata import parse_email  # 30 to 60 ms, as said at the top
 
+    if excess := tuple(_find_excess(data, "METADATA")):
+        raise InvalidInput(f"the metadata can't be read: {excess[0].text}", problems=excess)
     raw: Mapping[str, object] = parse_email(data)[0]
     return {name: tuple(value) if isinstance(value, list) else (str(value),) for name, value in raw.items()}
 
@@ -95,60 +115,6 @@ def parse_wheel_file(data: bytes, file: str) -> tuple[WheelFile, tuple[Problem, 
         what = f"the tags can't be read: {', '.join(tags)[:200]}" if tags else "there is no Tag"
         return WheelFile(version), (make_problem("wheel-file", what, file),)
     return WheelFile(version, tags), ()
-
-
-def parse_entry_points(data: bytes, file: str) -> tuple[Mapping[str, Mapping[str, str]], tuple[Problem, ...]]:
-    """Parse an entry_points.txt: groups of names and what they lead to."""
-    import configparser
-
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=True, default_section="")
-    parser.optionxform = str  # type: ignore[assignment, method-assign]
-    try:
-        parser.read_string(data.decode("utf-8"))
-    except (configparser.Error, UnicodeDecodeError) as error:
-        return {}, (make_problem("wheel-entry-points", str(error).replace("\n", " "), file),)
-    groups = {group: dict(parser.items(group)) for group in parser.sections()}
-    problems = [
-        make_problem("wheel-entry-points", f"{name} = {value[:80]!r} names no module", file, find_row(data, name))
-        for name, value in groups.get(GROUP, {}).items()
-        if not _TARGET.fullmatch(value.strip())
-    ]
-    return groups, tuple(problems)
-
-
-def find_row(data: bytes, name: str) -> tuple[int, int]:
-    """Return line and column, from 1, of an entry point of our group in an entry_points.txt that can be read; zeros where it isn't."""
-    group = ""
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
-        if line.startswith("["):
-            group = line.strip().strip("[]")
-        elif group == GROUP and line.partition("=")[0].strip() == name:
-            return number, 1
-    return 0, 0
-
-
-def check_targets(
-    groups: Mapping[str, Mapping[str, str]], data: bytes, file: str, paths: Collection[str]
-) -> Iterator[Problem]:
-    """Yield the entry points of our group whose module isn't among a wheel's `paths`; a folder of any kind can be imported."""
-    for name, value in groups.get(GROUP, {}).items():
-        module = value.partition(":")[0].strip()
-        folder = f"{module.replace('.', '/')}/"
-        if not has_module(paths, module) and not any(path.startswith(folder) for path in paths):
-            yield make_problem(
-                "wheel-entry-module",
-                f"{name} = {value[:80]!r} names a module that isn't in the wheel",
-                file,
-                find_row(data, name),
-            )
-
-
-def check_groups(groups: Mapping[str, Mapping[str, str]], file: str) -> Iterator[Problem]:
-    """Demand our group, and say of others that nothing looks for them."""
-    if not groups.get(GROUP):
-        yield make_problem("wheel-group", f"no entry point of the group {GROUP!r}", file)
-    if others := sorted(set(groups) - {GROUP}):
-        yield make_problem("wheel-other-groups", f"entry points of {', '.join(others)}", file)
 
 
 def check_dist_info(folder: str, manifest: PackManifest) -> Iterator[Problem]:
@@ -171,6 +137,8 @@ def is_same_release(one: tuple[str, str], other: tuple[str, str]) -> bool:
 def _read_metadata(data: bytes, file: str) -> tuple[Metadata | None, list[Problem]]:
     from packaging.metadata import Metadata, parse_email
 
+    if excess := list(_find_excess(data, file)):
+        return None, excess
     raw, unparsed = parse_email(data)
     metadata = Metadata.from_raw(raw, validate=False)
     # Fields in another encoding are lost for some tools, and twine refuses the wheel.
@@ -181,6 +149,30 @@ def _read_metadata(data: bytes, file: str) -> tuple[Metadata | None, list[Proble
             problems.append(make_problem("wheel-metadata", f"{field} can't be read, or stands twice", file))
     problems.extend(_check_fields(metadata, file))
     return (None if any(problem.severity == "error" for problem in problems) else metadata), problems
+
+
+def _find_excess(data: bytes, file: str) -> Iterator[Problem]:
+    """Refuse what would take minutes to parse: the parser's work grows with the number of fields times that of their names."""
+    if len(data) > MAX_MANIFEST_BYTES:
+        yield from parse_text(data, file).problems
+        return
+    # Up to the first empty line; what follows it is the description. A line that begins with a space belongs to the one before.
+    lines = takewhile(bool, data.splitlines())
+    names = Counter(line.partition(b":")[0].lower() for line in lines if not line.startswith((b" ", b"\t")))
+    if names.total() > MAX_FIELDS:
+        yield make_problem("wheel-metadata", f"it has {names.total():,} fields, more than {MAX_FIELDS:,}", file)
+    elif len(names) > MAX_FIELD_NAMES:
+        yield make_problem("wheel-metadata", f"its fields have {len(names):,} names, more than {MAX_FIELD_NAMES}", file)
+
+
+def _check_requirement(requirement: Requirement, file: str) -> Iterator[Problem]:
+    if requirement.url:
+        yield make_problem("wheel-dependency-url", f"it depends on {str(requirement)[:200]!r}", file)
+    elif requirement.name.lower().endswith(ARCHIVE_SUFFIXES):
+        # uv takes such a name for a file, which it would read where the user happens to stand.
+        text = f"it depends on {requirement.name[:200]!r}, which is the name of a file"
+        fix = f"write the package's name without dots: {canonicalize_name(requirement.name)[:200]}"
+        yield make_problem("wheel-dependency-url", text, file, fix=fix)
 
 
 def _check_fields(metadata: Metadata, file: str) -> Iterator[Problem]:
@@ -204,5 +196,4 @@ def _check_fields(metadata: Metadata, file: str) -> Iterator[Problem]:
         if field in ("name", "version") and not value:
             yield make_problem("wheel-metadata", f"{field} is missing", file)
         for requirement in value or () if field == "requires_dist" else ():
-            if requirement.url:
-                yield make_problem("wheel-dependency-url", f"it depends on {str(requirement)[:200]!r}", file)
+            yield from _check_requirement(requirement, file)

@@ -67,8 +67,11 @@ def check_wheel_tree(paths: Collection[str]) -> Iterator[Problem]:
             yield make_problem("wheel-bytecode", f"{path!r} is bytecode", path)
         elif "/" not in path and not path.startswith(".") and not path.endswith(_MODULE_SUFFIXES):
             yield make_problem("wheel-top-file", f"{path!r} is no module", path)
-    for top in sorted({path.partition("/")[0] for path in paths}):
-        yield from _check_top(top, next(path for path in paths if path.partition("/")[0] == top))
+    examples: dict[str, str] = {}
+    for path in paths:
+        examples.setdefault(path.partition("/")[0], path)
+    for top in sorted(examples):
+        yield from _check_top(top, examples[top])
 
 
 def _check_top(top: str, example: str) -> Iterator[Problem]:
@@ -89,3 +92,16 @@ def has_module(paths: Collection[str], module: str) -> bool:
     if f"{stem}.py" in paths or f"{stem}/__init__.py" in paths:
         return True
     return any(path.startswith((f"{stem}.", f"{stem}/__init__.")) and path.endswith((".so", ".pyd")) for path in paths)
+
+
+def importable_modules(paths: Collection[str]) -> frozenset[str]:
+    """Return every name that `import` finds in a tree: modules, compiled ones too, and folders, which need no `__init__`."""
+    found: set[str] = set()
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if name.endswith(_MODULE_SUFFIXES) and not name.endswith(".pyi"):
+            found.add(f"{folder}/{name.partition('.')[0]}".lstrip("/"))
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(module.replace("/", ".") for module in found)

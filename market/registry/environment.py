@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from market.errors import InvalidInput
 from market.names import parse_pack_name
-from market.pack.wheel_metadata import GROUP
+from market.pack.entry_points import GROUP
 from market.plugins.find import find_entries
 from market.registry.findings import distribution_broken
 from market.registry.live import SOURCE_PLUGIN

@@ -119,13 +119,19 @@ def read_entry_points(top: str) -> Iterator[tuple[str, str]]:
     """Yield name and target of each plugin that the wheel declares."""
     for name in sorted(os.listdir(top)):
         if name.endswith(".dist-info"):
-            group = ""
-            with open(f"{top}/{name}/entry_points.txt", encoding="utf-8") as lines:  # noqa: PTH123
-                for line in map(str.strip, lines):
-                    if line.startswith("["):
-                        group = line.strip("[]").strip()
-                    elif group == GROUP and "=" in line and not line.startswith(("#", ";")):
-                        yield line.partition("=")[0].strip(), line.partition("=")[2].strip()
+            with open(f"{top}/{name}/entry_points.txt", encoding="utf-8") as file:  # noqa: PTH123
+                yield from parse_points(file.read())
+
+
+def parse_points(text: str) -> Iterator[tuple[str, str]]:
+    """Yield name and target of each line of our group, as `market.pack.entry_points` reads them: what it refuses was never installed."""
+    is_ours = False
+    for line in text.splitlines():
+        if line.startswith("["):
+            is_ours = line == f"[{GROUP}]"
+        elif is_ours and "=" in line and not line.startswith("#"):
+            name, _, target = line.partition("=")
+            yield name.rstrip(), target.strip()
 
 
 def load_object(target: str) -> object:

@@ -17,7 +17,7 @@ from market.pack.inspect import Given, inspect_pack
 from market.pack.kinds import KINDS
 from market.pack.source import MemorySource
 from market.pack.wheel import is_wheel, read_wheel
-from market.pack.wheel_metadata import parse_requires
+from market.pack.wheel_metadata import parse_fields, parse_metadata, parse_requires
 from market.pack.wheel_needs import is_met_everywhere
 from market.trust.verify import verify_archive, verify_made, verify_wheel
 from tests.factories import RUN_SCRIPT, a_skill_json, a_skill_md
@@ -147,6 +147,20 @@ def test_a_python_entry_outside_a_wheel_stays_refused() -> None:
     assert [problem.rule for problem in inspection.errors] == ["entry-python"]
 
 
+def test_metadata_of_a_very_large_distribution_is_read() -> None:
+    extras = "".join(f"Provides-Extra: e{number}\nClassifier: Topic :: {number}\n" for number in range(1000))
+    requires = tuple(f"stubs-{number}>=1; extra == 'e{number}'" for number in range(1000))
+    assert verify_wheel(io.BytesIO(a_wheel(metadata=f"{extras}Description: long\n{'  more' * 9}\n", requires=requires))).name == "demo-pack"
+
+
+def test_fields_that_nobody_should_parse_are_refused_by_name() -> None:
+    with pytest.raises(InvalidInput, match="names, more than 100"):
+        parse_fields("".join(f"X{number}: a\n" for number in range(101)).encode())
+    assert [one.rule for one in parse_metadata(b"Name: x\n" * 200_000, "METADATA").problems] == ["file-too-large"]
+    description = "".join(f"X{number}: a\n" for number in range(101))
+    assert parse_fields(f"Name: x\nAuthor: me\n\n{description}".encode())["author"] == ("me",)
+
+
 def test_what_it_depends_on_is_read_in_the_standards_words() -> None:
     metadata = wheel_files(requires=('tabulate>=0.9; python_version >= "3.8"', "pluggy"))[
         "demo_pack-1.0.0.dist-info/METADATA"
@@ -219,7 +233,7 @@ DIST_INFO = "demo_pack-1.0.0.dist-info"
         (lambda: a_wheel(entry_points=""), "wheel-group", "no entry points"),
         (lambda: a_wheel(entry_points="[console_scripts]\nx = demo_pack:x\n"), "wheel-group", "market.skills"),
         (lambda: a_wheel(entry_points="[market.skills]\nx = ../x\n"), "wheel-entry-points", "names no module"),
-        (lambda: a_wheel(entry_points="market.skills = x\n"), "wheel-entry-points", "no section headers"),
+        (lambda: a_wheel(entry_points="market.skills = x\n"), "wheel-entry-points", "stands before the first group"),
         (lambda: _with({"demo_pack/__init__.py": b"evil = 1\n"}), "wheel-record", "its sha256 differs"),
         (lambda: _with({"demo_pack/more.py": b""}), "wheel-record", "is not in RECORD"),
         (lambda: _with({"demo_pack/__init__.py": None}), "wheel-record", "which is not in the wheel"),
@@ -240,6 +254,10 @@ DIST_INFO = "demo_pack-1.0.0.dist-info"
         (lambda: a_wheel({".hidden/x.py": "x"}), "wheel-hidden", ".hidden"),
         (lambda: a_wheel({".site/x.py": "x"}), "wheel-site", "'.site/x.py' lies where Market puts"),
         (lambda: a_wheel(requires=("evil @ https://127.0.0.1/evil.zip",)), "wheel-dependency-url", "evil"),
+        (lambda: a_wheel(requires=("Demo-1.TAR.gz>=1",)), "wheel-dependency-url", "'Demo-1.TAR.gz', which is the name of a file"),
+        (lambda: a_wheel(requires=("demo-1.0-py3-none-any.whl",)), "wheel-dependency-url", "the name of a file"),
+        (lambda: a_wheel(metadata="".join(f"X{number}: a\n" for number in range(101))), "wheel-metadata", "names, more than 100"),
+        (lambda: a_wheel(metadata="Classifier: a\n" * 5001), "wheel-metadata", "5,004 fields, more than 5,000"),
         (lambda: a_wheel(requires=("not a requirement !",)), "wheel-metadata", "not a requirement"),
         (lambda: a_wheel(metadata="Name: other\n"), "wheel-metadata", "name can't be read, or stands twice"),
         (lambda: _with({f"{DIST_INFO}/WHEEL": b"Wheel-Version: 2.0\nTag: py3-none-any\n"}), "wheel-file", "2.0"),
