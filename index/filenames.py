@@ -9,8 +9,8 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sd
 from index.model import FileKind
 from market.errors import InvalidInput
 from market.names import PackName, Version, parse_pack_name, parse_version
+from market.pack.wheel import MAX_FILE_NAME_CHARACTERS
 
-MAX_FILENAME_CHARACTERS = 200
 SDIST_SUFFIX = ".tar.gz"
 
 
@@ -36,8 +36,8 @@ def parse_filename(filename: str) -> NamedFile:
     >>> parse_filename("Disk_Cleaner-1.0-py3-none-any.whl").name
     'disk-cleaner'
     """
-    if len(filename) > MAX_FILENAME_CHARACTERS or not filename.isascii() or set(filename) & set("/\\\"'<>&?#%;\0 "):
-        raise _unreadable(filename, f"a file's name has at most {MAX_FILENAME_CHARACTERS} letters, digits and ._+-")
+    if len(filename) > MAX_FILE_NAME_CHARACTERS or not filename.isascii() or set(filename) & set("/\\\"'<>&?#%;\0 "):
+        raise _unreadable(filename, f"a file's name has at most {MAX_FILE_NAME_CHARACTERS} letters, digits and ._+-")
     try:
         if filename.endswith(".whl"):
             wheel_name, version, build, tags = parse_wheel_filename(filename)

@@ -13,7 +13,9 @@ from market.pack.record import FileRecord, Record
 from market.pack.rules import make_problem
 from market.pack.source import SourceFile
 from market.pack.zip_format import (
+    CENTRAL,
     END,
+    LOCAL,
     PACK_LIMITS,
     Entry,
     Limits,
@@ -95,6 +97,19 @@ def write_archive(source: Source, out: BinaryIO, limits: Limits = PACK_LIMITS) -
     return Record(tuple(records))
 
 
+def find_excess(files: Sequence[SourceFile], limits: Limits = PACK_LIMITS) -> Iterator[Problem]:
+    """Yield a problem for each limit that these files would break in an archive: how many they are, and how large it would be."""
+    if len(files) > limits.files:
+        yield make_problem("archive-too-many", f"the tree holds {len(files):,} files, more than {limits.files:,}")
+    names = sum(len(file.path.encode("utf-8", "surrogateescape")) for file in files)
+    size = sum(file.size for file in files) + 2 * names + len(files) * (LOCAL.size + CENTRAL.size) + END.size
+    if size > limits.archive_bytes:
+        yield _archive_too_large(limits)
+    for file in files:
+        if file.size > limits.file_bytes:
+            yield _too_large(file.path, file.size, limits)
+
+
 def _is_script(source: Source, path: str) -> bool:
     with source.open(path) as stream:
         return stream.read(2) == b"#!"
@@ -103,12 +118,9 @@ def _is_script(source: Source, path: str) -> bool:
 def _find_problems(files: Sequence[SourceFile], limits: Limits) -> Iterator[Problem]:
     if not files:
         yield make_problem("archive-empty", "the tree holds no files")
-    if len(files) > limits.files:
-        yield make_problem("archive-too-many", f"the tree holds {len(files):,} files, more than {limits.files:,}")
+    yield from find_excess(files, limits)
     for file in files:
         yield from check_path(file.path)
-        if file.size > limits.file_bytes:
-            yield _too_large(file.path, file.size, limits)
     yield from find_collisions(file.path for file in files)
 
 
@@ -125,7 +137,11 @@ def _too_large(path: str, size: int, limits: Limits) -> Problem:
     return make_problem("archive-file-too-large", f"{path!r} has {size:,} bytes, more than {limits.file_bytes:,}", path)
 
 
+def _archive_too_large(limits: Limits) -> Problem:
+    return make_problem("archive-too-large", f"the archive would have more than {limits.archive_bytes:,} bytes")
+
+
 def _check_size(end: int, limits: Limits) -> None:
+    """Hold the limit against what is really written: a file may grow while it is read."""
     if end > limits.archive_bytes:
-        problem = make_problem("archive-too-large", f"the archive would have more than {limits.archive_bytes:,} bytes")
-        raise InvalidInput("this tree can't be archived", problems=(problem,))
+        raise InvalidInput("this tree can't be archived", problems=(_archive_too_large(limits),))

@@ -15,6 +15,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from market.errors import Untrusted
 from market.pack.archive_directory import read_directory
 from market.pack.archive_read import refuse_archive
+from market.pack.archive_write import find_excess
 from market.pack.foreign import MAX_MEMBERS
 from market.pack.foreign_zip import MAX_COMMENT_BYTES, read_foreign_zip
 from market.pack.paths import check_path, find_collisions
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 WHEEL_SUFFIX = ".whl"
 MAX_SHOWN_CHARACTERS = 400
+MAX_FILE_NAME_CHARACTERS = 200  # the index's limit too; the tags in a name multiply with each other
 
 
 class WheelSource:
@@ -85,12 +87,14 @@ def read_wheel(stream: BinaryIO, file_name: str = "") -> Wheel:
     foreign = read_foreign_zip(stream)
     members = [member for member in foreign.members if not member.is_folder]
     paths = [member.path for member in members]
+    source = WheelSource(foreign, members)
     problems = [*foreign.changes, *(problem for path in paths for problem in check_path(path)), *find_collisions(paths)]
+    # It becomes an archive where it is installed: what wouldn't fit there is refused before anybody publishes it.
+    problems += find_excess(source.files())
     dist_info = find_dist_info(paths)
     problems += [] if dist_info else [_explain_dist_info(paths)]
     if problems:
         raise refuse_archive(problems)
-    source = WheelSource(foreign, members)
     wheel_file, faults = parse_wheel_file(source.read(f"{dist_info}/WHEEL"), f"{dist_info}/WHEEL")
     problems = [*faults, *_check_file_name(file_name, dist_info, wheel_file.tags), *check_record(source)]
     if problems:
@@ -113,6 +117,9 @@ def _explain_dist_info(paths: Sequence[str]) -> Problem:
 def _check_file_name(file_name: str, dist_info: str, tags: Sequence[str]) -> list[Problem]:
     if not file_name:
         return []
+    if len(file_name) > MAX_FILE_NAME_CHARACTERS:
+        text = f"the file's name has {len(file_name):,} characters, more than {MAX_FILE_NAME_CHARACTERS}"
+        return [make_problem("wheel-name", text, file_name[:MAX_FILE_NAME_CHARACTERS])]
     try:
         name, version, _, named_tags = parse_wheel_filename(file_name)
     except InvalidWheelFilename as error:

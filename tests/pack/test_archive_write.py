@@ -11,7 +11,7 @@ import pytest
 from market.errors import InvalidInput
 from market.names import Digest
 from market.pack import zip_format
-from market.pack.archive_write import canonical_executables, canonical_source, write_archive
+from market.pack.archive_write import canonical_executables, canonical_source, find_excess, write_archive
 from market.pack.build import archive_pack
 from market.pack.inspect import Given, inspect_pack
 from market.pack.record import hash_stream, make_record
@@ -154,3 +154,15 @@ def test_a_refusal_does_not_stop_an_archive() -> None:
     files = {"skill.json": a_skill_json(version=None, **{"class": None}), "run.sh": RUN_SCRIPT}
     built = archive_pack(a_source(files), Given(), io.BytesIO())
     assert {problem.rule for problem in built.problems} == {"version-missing", "class-missing"}
+
+
+def test_what_a_tree_breaks_is_known_to_the_byte_before_it_is_written() -> None:
+    source, out = MemorySource({"a": b"123", "\u00fc/b": b"45"}), io.BytesIO()
+    write_archive(source, out)
+    size = len(out.getvalue())
+    assert list(find_excess(source.files(), zip_format.Limits(archive_bytes=size))) == []
+    assert [one.rule for one in find_excess(source.files(), zip_format.Limits(size - 1, 2, 1))] == [
+        "archive-too-many",
+        "archive-too-large",
+        "archive-file-too-large",
+    ]

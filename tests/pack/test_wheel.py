@@ -177,6 +177,7 @@ def test_what_it_depends_on_is_read_in_the_standards_words() -> None:
         ("other-1.0.0-py3-none-any.whl", "wheel-name-differs"),
         ("demo_pack-1.0.1-py3-none-any.whl", "wheel-name-differs"),
         ("demo_pack.whl", "wheel-name"),
+        (f"demo_pack-1.0.0-{'py3.' * 50}py3-none-any.whl", "wheel-name"),
     ],
 )
 def test_the_files_name_agrees_with_what_is_inside(file_name: str, rule: str) -> None:
@@ -334,3 +335,8 @@ def test_an_archive_of_a_wheels_tree_is_held_against_its_record_too() -> None:
             with pytest.raises((Untrusted, InvalidInput)) as caught:
                 verify(archive, Given())
             assert trouble in f"{caught.value} {caught.value.problems}"
+
+
+def test_a_wheel_that_would_not_fit_into_an_archive_is_refused_by_whoever_reads_it() -> None:
+    found = problems_of(a_wheel({f"demo_pack/{number}.txt": b"" for number in range(5_000)}))
+    assert found == {"archive-too-many": "the tree holds 5,004 files, more than 5,000; "}
