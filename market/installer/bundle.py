@@ -21,7 +21,7 @@ from market.client import wire
 from market.errors import MarketError, Untrusted
 from market.installer.acquire import WHEEL
 from market.installer.composition import compose
-from market.installer.receipt import Origin
+from market.installer.receipt import BUNDLE_KIND, Origin
 from market.installer.transaction import Arrival
 from market.names import parse_digest, parse_pack_name, parse_publisher_name, parse_version
 from market.pack.archive_read import read_archive
@@ -43,7 +43,6 @@ BUNDLE_SCHEMA = 1
 BUNDLE_FILE = "bundle.json"
 BUNDLE_LIMITS = Limits(archive_bytes=2 << 30, file_bytes=MAX_ARCHIVE_BYTES, files=5_000)
 SPOOL_BYTES = 8 << 20
-ORIGIN_KIND = "bundle"
 PACK_DEPTH, RELEASE_DEPTH = 2, 3
 
 T = TypeVar("T")
@@ -235,7 +234,7 @@ def _open_pack(source: Source, row: dict[str, Any], location: str, used: set[str
     used.update((*paths, blob))
     verified = _verify(source, blob, release)
     publisher = str(parse_publisher_name(release.publisher)) if release.publisher else ""
-    return Arrival(verified, publisher, Origin(ORIGIN_KIND, location, row["index"]))
+    return Arrival(verified, publisher, Origin(BUNDLE_KIND, location, row["index"]))
 
 
 def _verify(source: Source, blob: str, release: wire.ReleaseDocument) -> VerifiedPack:

@@ -58,7 +58,7 @@ class LockedPack:
         return (
             receipt.accepted is None
             and receipt.publisher == self.publisher
-            and self.is_same(receipt.version.text, receipt.pack_tree_digest, receipt.composition)
+            and self.is_same(receipt.version.text, receipt.pack_tree_digest, receipt.checked_composition)
         )
 
 
@@ -110,7 +110,7 @@ def lock_receipt(receipt: Receipt) -> LockedPack:
         origin,
         receipt.archive_digest,
         receipt.release_digest,
-        receipt.composition,
+        receipt.checked_composition,
     )
 
 

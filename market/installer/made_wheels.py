@@ -60,8 +60,8 @@ def _find_receipt(root: Root, name: str) -> Receipt | None:
 
 
 def _is_wanted(receipt: Receipt, release: str, terms: DependencyTerms, locked: Composition | None) -> bool:
-    composition = receipt.composition
-    if receipt.published_digest != release:
+    composition = receipt.checked_composition
+    if receipt.published_digest != release or composition != receipt.composition:
         return False
     if locked is not None:
         return composition == locked

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from market.installer.root import Root
 
 RECEIPT_SCHEMA = 1
+BUNDLE_KIND = "bundle"
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a pack came from. `kind` is index, folder, archive, url or upload; `location` a URL or a path; `index` the index's URL."""
+    """Where a pack came from. `kind` is index, folder, archive, url, upload or bundle, `location` a URL or a path, `index` a URL."""
 
     kind: str
     location: str
@@ -90,6 +91,11 @@ class Receipt:
     def published_digest(self) -> Digest:
         """The tree digest under which an index knows the release: of a wheel without what was fetched for it."""
         return self.composition.release if self.composition else own_digest(self.record)
+
+    @property
+    def checked_composition(self) -> Composition | None:
+        """What it is composed of, where each part was held against its hash here. Of a bundle its maker alone says that."""
+        return None if self.origin.kind == BUNDLE_KIND else self.composition
 
     @property
     def pack_name(self) -> PackName:

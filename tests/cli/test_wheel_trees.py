@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from market.installer.bundle import bundle_pack, describe_release, write_bundle
+from market.installer.bundle import bundle_pack, describe_release, open_bundle, write_bundle
 from market.installer.receipt import Origin
 from market.installer.root import open_root
 from market.installer.transaction import Arrival
@@ -20,7 +20,7 @@ from market.registry.unit import UnitId
 from market.trust.verify import verify_made
 from tests.factories import a_skill_md
 from tests.installer.builders import install
-from tests.wheels import a_wheel, code_files, write_wheel, zip_files
+from tests.wheels import a_code_wheel, a_wheel, code_files, write_wheel, zip_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,3 +219,22 @@ def test_a_pack_for_another_system_is_good_and_one_with_a_skill_for_this_one_can
     (item,) = shell("check", folder, "--json").json["items"]
     assert item["installable_here"] is works, item
     shell("install", folder, expect=0 if works else 6)
+
+
+@pytest.mark.flow
+def test_what_a_bundle_brings_beside_a_wheel_is_not_taken_for_what_its_pins_name(tmp_path: Path, shell: Shell) -> None:
+    """Whoever writes a bundle can put anything beside a wheel; only its release, and the tree as a whole, can be held against something."""
+    give_house(shell)
+    wheel = write_wheel(tmp_path / "dist", a_code_wheel("def echo_py():\n    import helper\n    return helper.X\n", requires=("helper>=1",)))
+    shell("export", str(wheel), "-o", "honest.zip")
+    (arrival,), _ = open_bundle((shell.folder / "honest.zip").open("rb"), "honest.zip")
+    source = arrival.verified.source
+    forged = {**{file.path: source.read(file.path) for file in source.files()}, ".site/helper/__init__.py": b"X = 666\n"}
+    a_bundle(shell.folder / "forged.zip", a_made_arrival(forged))
+    shell("import", "forged.zip")
+    assert shell("run", "echo_py").json == 666, "a bundle is as good as whoever made it"
+    assert "reinstalled" in shell("install", str(wheel)).out
+    assert shell("run", "echo_py").json == 1
+    shell("import", "forged.zip", "--force")
+    shell("lock", "--json")
+    assert "helper==" not in (shell.folder / "market.lock").read_text()
