@@ -71,11 +71,29 @@ class Brought:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a distribution `by` in a wheel's tree depends on, where its `marker` holds: for itself, or for an extra that is asked of it.
+
+    `text` is the requirement without its marker, `extras` what it asks of `name`. `there` is the release of it in the tree, empty
+    where there is none, and `is_met` whether that one does.
+    """
+
+    by: str
+    name: str
+    text: str
+    marker: str = ""
+    extras: tuple[str, ...] = ()
+    there: str = ""
+    is_met: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Needs:
     """What a pack or skill needs from the machine before it can work. Empty means no condition.
 
     Of `any_bins` one is enough. `config` names settings of the host that must be set. `tags` are those of a wheel that isn't made
-    for every Python and system: one of them must fit. `brought` is what lies beside a wheel and has conditions of its own.
+    for every Python and system: one of them must fit. `brought` is what lies beside a wheel and has conditions of its own; `wanted`
+    what its code may depend on that isn't there.
     """
 
     os: tuple[str, ...] = ()
@@ -87,6 +105,7 @@ class Needs:
     config: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     brought: tuple[Brought, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

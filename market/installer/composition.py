@@ -16,10 +16,12 @@ from market.errors import Untrusted
 from market.names import Digest, parse_digest
 from market.pack.wheel_metadata import parse_requires
 from market.pack.wheel_tree import SITE_FOLDER, find_dist_info, own_digest
+from market.pack.wheel_wanted import find_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from market.model import Wanted
     from market.pack.record import Record
     from market.pack.source import Source
     from market.trust.verify import VerifiedPack
@@ -78,12 +80,10 @@ def requires_of(source: Source) -> tuple[str, ...]:
     return tuple(row for row in parse_requires(source.read(file)) if _applies(row))
 
 
-def find_uncovered(requires: Iterable[str], dependencies: Iterable[Dependency]) -> tuple[str, ...]:
-    """Return the requirements that none of the dependencies answers to by its name."""
-    names = {one.name for one in dependencies}
-    return tuple(
-        row for row in requires if canonicalize_name(re.split(r"[^A-Za-z0-9._-]", row, maxsplit=1)[0]) not in names
-    )
+def find_uncovered(requires: Iterable[str], dependencies: Iterable[Dependency]) -> tuple[Wanted, ...]:
+    """Return which requirements, of those that apply here, none of the dependencies meets by its name and version."""
+    there = {one.name: one.version for one in dependencies}
+    return tuple(one for one in find_wanted({"": tuple(requires)}, there) if not one.is_met)
 
 
 def say_left_out(composition: Composition | None, act: str = "installed") -> str:

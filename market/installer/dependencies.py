@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from market.installer.composition import Composition, Dependency
     from market.installer.root import Root
     from market.model import Pack
+    from market.trust.verify import VerifiedPack
 
 FORBID_VARIABLE = "MARKET_FORBID_DEPENDENCIES"
 ALL_CLASSES = "all"
@@ -96,47 +97,61 @@ def resolve_dependencies(
         )
         return parse_dependencies(said, "uv")
     except UvFailed as error:
-        raise explain_uv(name, requires, str(error)) from None
+        raise explain_uv(name, requires, str(error), work) from None
 
 
 def fetch_dependencies(
-    name: str, dependencies: Sequence[Dependency], work: Path, terms: DependencyTerms, *, is_whole: bool
+    wheel: VerifiedPack, dependencies: Sequence[Dependency], work: Path, terms: DependencyTerms, *, is_whole: bool
 ) -> None:
     """Fetch exactly these releases into the folder `site` of a workplace, each file held against its hashes.
 
     `is_whole` where they were resolved here just now; else it is checked that they need no others. Raises `Unavailable` where
-    one can't be had, `Untrusted` where it has other bytes, `Conflict` where these aren't enough on this Python or system; the
-    folder may hold a part of it then.
+    one can't be had, `Untrusted` where it has other bytes, `Conflict` where pinned ones aren't enough on this Python or system, or
+    their index no longer has them; the folder may hold a part of it then.
     """
     command = ["install", "--target", str(work / SITE), *_ONLY_WHEELS, "--link-mode", "copy", "--no-compile-bytecode"]
     command += ["--require-hashes", "--requirements", "-", *(["--no-deps"] if is_whole else [])]
     try:
         run_uv(command, dump_dependencies(dependencies), work, terms.environ, terms.cancellation)
     except UvFailed as error:
-        raise _why_not_fetched(name, dependencies, str(error)) from None
+        raise _why_not_fetched(wheel, dependencies, str(error), work, is_whole=is_whole) from None
 
 
-def check_covered(name: str, requires: Sequence[str], locked: Composition) -> None:
-    """Raise `Conflict` where what a pack depends on here is in no pin of its lock file: another Python may need more."""
+def check_covered(wheel: VerifiedPack, requires: Sequence[str], locked: Composition) -> None:
+    """Raise `Conflict` where what a pack depends on here is met by no pin of its lock file: another Python may need others."""
     if missing := () if locked.left_out else find_uncovered(requires, locked.dependencies):
-        raise _not_for_here(name, f"here it depends on {', '.join(missing)}, which isn't among them")
+        rows = [f"{one.text}, and {f'{one.name} {one.there}' if one.there else 'none'} is pinned" for one in missing]
+        raise not_for_here(wheel, f"here it depends on {'; on '.join(rows)}")
 
 
-def _why_not_fetched(name: str, dependencies: Sequence[Dependency], why: str) -> MarketError:
+def not_for_here(wheel: VerifiedPack, why: str) -> Conflict:
+    """Return the error for pins that another Python or system, or another day, made."""
+    return Conflict(
+        f"the pinned dependencies of {wheel.name} don't do on this Python and system", why=why, hint=_pin_anew(wheel)
+    )
+
+
+def _pin_anew(wheel: VerifiedPack) -> str:
+    release = f"{wheel.name}@{wheel.version.text}"
+    return f"resolve them here and pin what that comes to: `market install {release} --refresh-deps --lock`"
+
+
+def _why_not_fetched(
+    wheel: VerifiedPack, dependencies: Sequence[Dependency], why: str, work: Path, *, is_whole: bool
+) -> MarketError:
     if _OTHER_BYTES in why:
         return Untrusted(
-            f"a dependency of {name} has other bytes than were pinned",
+            f"a dependency of {wheel.name} has other bytes than were pinned",
             why=why,
             hint="one of the package indexes gives another file under the same version: find out which is the true one",
         )
     if any(text in why for text in _NOT_FOR_HERE):
-        return _not_for_here(name, why)
-    return explain_uv(name, [f"{one.name}=={one.version}" for one in dependencies], why)
-
-
-def _not_for_here(name: str, why: str) -> Conflict:
-    return Conflict(
-        f"the pinned dependencies of {name} don't do on this Python and system",
-        why=why,
-        hint=f"resolve them here: `market install {name} --refresh-deps`, with --lock to pin what that comes to",
-    )
+        return not_for_here(wheel, why)
+    pins = [f"{one.name}=={one.version}" for one in dependencies]
+    if is_whole:
+        return explain_uv(wheel.name, pins, why, work)
+    error = explain_uv(wheel.name, pins, why, work, can_be_left_out=False)
+    if isinstance(error, InvalidInput):
+        text = f"a pinned dependency of {wheel.name} can't be had any more: {', '.join(pins)}"
+        return Conflict(text, why=why, hint=_pin_anew(wheel))
+    return error

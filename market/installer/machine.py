@@ -9,19 +9,20 @@ import socket
 import sys
 import threading
 import time
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.tags import sys_tags
 
 from market.model import Needs
+from market.pack.wheel_wanted import find_unmet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from market.model import Brought
+    from market.model import Brought, Wanted
 
 REMEMBER_SECONDS = 5.0
 REMEMBER_HOST_SECONDS = 60.0
@@ -33,17 +34,33 @@ MAX_SHOWN_TAGS = 3
 FATAL_KINDS = frozenset({"os", "python", "tags"})
 """What nobody can provide later: such a pack isn't installed at all."""
 
+MAX_JUDGED = 1024
+"""How many trees' requirements are remembered as judged."""
+
+REINSTALL = "reinstall it with this Python, so that what it depends on is fetched for it"
+_BRING_ANOTHER = (
+    f"use the Python and system for which it was put together; or put it together for these, with Python {platform.python_version()}: "
+    "`market export` makes such a file where its package index can be reached"
+)
+# What nobody provides later; see `FATAL_KINDS`.
+_LASTING = ("os", "python", "tags", "brought", "wanted")
+_NOTHING = Needs()
+
 _SYSTEM_NAMES = {"win32": "windows", "cygwin": "windows", "macos": "darwin", "mac": "darwin", "osx": "darwin"}
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """One thing that is needed and isn't here. `kind` is os, python, tags, bins, env or hosts; `advice` says how to get it."""
+    """One thing that is needed and isn't here. `kind` is os, python, tags, bins, env or hosts; `advice` says how to get it.
+
+    `advice_before` says it to who hasn't installed the pack yet, where that is something else.
+    """
 
     kind: str
     name: str
     text: str
     advice: str
+    advice_before: str = ""
 
     @property
     def is_fatal(self) -> bool:
@@ -59,7 +76,7 @@ def parse_needs(values: Mapping[str, Any]) -> Needs:
         for key, value in lists.items()
     }
     python = values.get("python")
-    return Needs(python=python if isinstance(python, str) else "", brought=(), **texts)
+    return Needs(python=python if isinstance(python, str) else "", brought=(), wanted=(), **texts)
 
 
 def can_resolve(host: str) -> bool:
@@ -79,10 +96,12 @@ class Machine:
         environ: Mapping[str, str] | None = None,
         system: str = sys.platform,
         resolve: Callable[[str], bool] = can_resolve,
+        markers: Mapping[str, str] | None = None,
     ) -> None:
         self._environ = os.environ if environ is None else environ
         self._system = _system_name(system)
         self._resolve = resolve
+        self._markers = None if markers is None else tuple(sorted(markers.items()))
         self._programs: dict[str, tuple[bool, float]] = {}
         self._hosts: dict[str, tuple[bool, float]] = {}
         self._slow_until = 0.0
@@ -101,7 +120,7 @@ class Machine:
 
     def never(self, *needs: Needs) -> tuple[Lack, ...]:
         """Return what nobody can provide here. Nothing else is looked for, so no program, variable or host."""
-        return self.lacks(*(Needs(os=one.os, python=one.python, tags=one.tags, brought=one.brought) for one in needs))
+        return self.lacks(*(replace(_NOTHING, **{name: getattr(one, name) for name in _LASTING}) for one in needs))
 
     def _lacks(self, needs: Needs) -> Iterator[Lack]:
         if needs.os and self._system not in {_system_name(name) for name in needs.os}:
@@ -127,6 +146,8 @@ class Machine:
             )
         for one in needs.brought:
             yield from _lacks_of_brought(one)
+        for row in _find_unmet(needs.wanted, self._markers) if needs.wanted else ():
+            yield _lack_of_wanted(row)
         for name in needs.hosts:
             if not self._has_host(name):
                 yield Lack(
@@ -165,13 +186,32 @@ class Machine:
 
 def _lacks_of_brought(brought: Brought) -> Iterator[Lack]:
     """What lies beside a wheel was chosen for the Python and system that installed it."""
-    advice = "reinstall it with this Python, so that what it depends on is fetched for it"
     if brought.tags and not _fits_tags(brought.tags):
         text = f"a Python and system for {_shown(brought.tags)}, since it brings {brought.name} (this is {_own_tag()})"
-        yield Lack("tags", brought.name, text, advice)
+        yield Lack("tags", brought.name, text, REINSTALL, _BRING_ANOTHER)
     if brought.python and not _fits_python(brought.python):
         text = f"Python {brought.python}, since it brings {brought.name} (this is {platform.python_version()})"
-        yield Lack("python", brought.name, text, advice)
+        yield Lack("python", brought.name, text, REINSTALL, _BRING_ANOTHER)
+
+
+def _lack_of_wanted(wanted: Wanted) -> Lack:
+    there = f"{wanted.name} {wanted.there}" if wanted.there else "none"
+    text = f"{wanted.text}, on which {wanted.by} depends under this Python and system (it brings {there})"
+    return Lack("python", wanted.text, text, REINSTALL, _BRING_ANOTHER)
+
+
+@lru_cache(maxsize=MAX_JUDGED)
+def _find_unmet(wanted: tuple[Wanted, ...], markers: tuple[tuple[str, str], ...] | None) -> tuple[Wanted, ...]:
+    """Judge what a tree wants: once, since every load asks again. None are the markers of this machine."""
+    return find_unmet(wanted, _own_markers() if markers is None else dict(markers))
+
+
+@cache
+def _own_markers() -> Mapping[str, str]:
+    # Few trees ask, and their requirements' parser has loaded it already.
+    from packaging.markers import default_environment
+
+    return {name: str(value) for name, value in default_environment().items()}
 
 
 def _shown(tags: tuple[str, ...]) -> str:

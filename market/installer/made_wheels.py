@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from market.errors import MarketError
 from market.installer.archives import open_kept
-from market.installer.composition import compose, find_uncovered, requires_of
+from market.installer.composition import compose
 from market.installer.layout import Layout, load_layout
 from market.installer.machine import Machine
 from market.installer.needs import find_never
@@ -42,17 +42,13 @@ def reopen_installed(
         verified = verify_made(kept, Given(), promise)
     except MarketError:
         return None
-    return verified if works_here(verified) else None
+    # On another Python something may be left out that wasn't wanted on the one that installed it.
+    return verified if works_here(verified) and compose(verified) == receipt.composition else None
 
 
 def works_here(verified: VerifiedPack) -> bool:
-    """Whether a pack that was made of a wheel fits this Python and system, each part of it; every other pack does."""
-    composition = compose(verified)
-    if composition is None or composition.left_out:
-        return not find_never(verified.pack, Machine())
-    return not (
-        find_never(verified.pack, Machine()) or find_uncovered(requires_of(verified.source), composition.dependencies)
-    )
+    """Whether a pack fits this Python and system; one that was made of a wheel with each part of it."""
+    return not find_never(verified.pack, Machine())
 
 
 def _find_receipt(root: Root, name: str) -> Receipt | None:
@@ -65,5 +61,5 @@ def _is_wanted(receipt: Receipt, release: str, terms: DependencyTerms, locked: C
         return False
     if locked is not None:
         return composition == locked
-    # What --no-deps left out is wanted by whoever installs it without.
-    return composition is None or not (composition.left_out and terms.fetch)
+    # What --no-deps left out is wanted by whoever installs it without, and what is there isn't by whoever installs it with it.
+    return composition is None or not (composition.left_out if terms.fetch else composition.dependencies)

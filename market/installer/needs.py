@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from market.errors import Refused
@@ -29,7 +30,7 @@ def check_needs(plan: Iterable[PlannedPack], *, strict: bool = False) -> None:
         fatal = [one for one in planned.lacks if one.lack.is_fatal]
         hopeless = {one.skill for one in fatal}
         if hopeless and hopeless >= {name for name, _, _ in planned.facts.skills}:
-            raise _refusal(planned, fatal, NEVER)
+            raise _refusal(planned, [_before(one) for one in fatal], NEVER)
         if strict and planned.lacks:
             raise _refusal(planned, planned.lacks, "--strict-needs was given, so nothing was installed")
 
@@ -47,6 +48,12 @@ def find_never(pack: Pack, machine: Machine) -> tuple[Lack, ...]:
     """
     lacks = [machine.never(pack.needs, skill.needs) for skill in pack.skills]
     return tuple(dict.fromkeys(lack for some in lacks for lack in some)) if all(lacks) else ()
+
+
+def _before(one: SkillLack) -> SkillLack:
+    """Advise who hasn't installed it: there is nothing to reinstall."""
+    lack = one.lack
+    return replace(one, lack=replace(lack, advice=lack.advice_before or lack.advice))
 
 
 def _refusal(planned: PlannedPack, lacks: Iterable[SkillLack], why: str) -> Refused:

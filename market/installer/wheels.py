@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import os
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from market.disk.failures import disk_failures
 from market.disk.walk import open_tree
 from market.errors import InvalidInput, Untrusted
 from market.installer.composition import requires_of
-from market.installer.dependencies import SITE, check_allowed, check_covered, fetch_dependencies, resolve_dependencies
+from market.installer.dependencies import (
+    SITE,
+    check_allowed,
+    check_covered,
+    fetch_dependencies,
+    not_for_here,
+    resolve_dependencies,
+)
 from market.installer.machine import Machine
 from market.installer.made_wheels import reopen_installed
-from market.installer.needs import check_runs_here
+from market.installer.needs import check_runs_here, find_never
 from market.installer.site_folder import settle_site
 from market.installer.transaction import Arrival
 from market.installer.uv import open_workplace
@@ -30,6 +36,7 @@ from market.trust.verify import verify_made, verify_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from market.installer.composition import Composition
     from market.installer.dependencies import DependencyTerms
@@ -68,11 +75,15 @@ def with_dependencies(wheel: VerifiedPack, terms: DependencyTerms, locked: Compo
     check_stands_here(wheel, terms)
     if (installed := reopen_installed(wheel.name, wheel.tree_digest, terms, locked)) is not None:
         return installed
-    with open_workplace() as work:
+    with open_workplace() as work, disk_failures("write a temporary file in", work.parent):
         (work / SITE).mkdir()
         _fill_site(wheel, work, terms, locked)
         archive = _write_together(wheel, work / SITE)
-    return verify_made(archive, Given(name=wheel.name, version=wheel.version.text))
+    made = verify_made(archive, Given(name=wheel.name, version=wheel.version.text))
+    if locked is not None and (lacks := find_never(made.pack, Machine())):
+        # What a pin's extra asks for is known only from the files.
+        raise not_for_here(wheel, f"it needs {'; '.join(lack.text for lack in lacks)}")
+    return made
 
 
 def check_stands_here(verified: VerifiedPack, terms: DependencyTerms) -> None:
@@ -96,14 +107,14 @@ def _fill_site(wheel: VerifiedPack, work: Path, terms: DependencyTerms, locked: 
     """Put what a wheel depends on into the folder `site`, pinned; nothing where it depends on nothing here, or is to be left alone."""
     requires = requires_of(wheel.source)
     if locked is not None:
-        check_covered(wheel.name, requires, locked)
+        check_covered(wheel, requires, locked)
         dependencies = locked.dependencies
     elif requires and terms.fetch:
         dependencies = resolve_dependencies(wheel.name, requires, work, terms)
     else:
         dependencies = ()
     if dependencies:
-        fetch_dependencies(wheel.name, dependencies, work, terms, is_whole=locked is None)
+        fetch_dependencies(wheel, dependencies, work, terms, is_whole=locked is None)
         settle_site(work / SITE, dependencies)
 
 
@@ -138,13 +149,14 @@ class JoinedSource:
 
 def _write_together(wheel: VerifiedPack, site: Path) -> BinaryIO:
     """Write the canonical archive of a wheel with its dependencies into a file that is gone when it is closed."""
-    with disk_failures("write a temporary file in", Path(tempfile.gettempdir())):
-        archive = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - open as long as the arrival
+    archive = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - open as long as the arrival
     with disk_failures("read", site):
         descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     with open_tree(descriptor, site) as folder:
         try:
             write_archive(JoinedSource(wheel.source, folder.source), archive)
+            # A full disk is noticed here, and not by whoever reads it.
+            archive.flush()
         except InvalidInput as error:
             raise InvalidInput(
                 f"{wheel.name} and what it depends on don't fit into a pack", why=error.problems[0].text if error.problems else error.why,

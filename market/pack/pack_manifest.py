@@ -205,7 +205,7 @@ class _Reader:
         if python is not None and not isinstance(python, str):
             self.report("'python' is not a text", "needs", "python")
         lists = {key: self.read_list(key, "needs") for key in ("os", "bins", "env", "hosts")}
-        return Needs(python=python if isinstance(python, str) else "", brought=(), **lists)
+        return Needs(python=python if isinstance(python, str) else "", brought=(), wanted=(), **lists)
 
     def find_unknown(self, values: dict[str, Any], known: tuple[str, ...], path: tuple[str, ...]) -> None:
         """Warn of fields that the format doesn't have."""

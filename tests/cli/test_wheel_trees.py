@@ -177,7 +177,9 @@ def test_a_tree_for_another_python_isn_t_put_anywhere(shell: Shell) -> None:
     refused = shell("import", bundle, expect=6).err
     assert "demo-pack 1.0.0 needs a Python and system for cp27-cp27m-win32, since it brings fast 2.1 (this is cp3" in refused
     assert "Python <3, since it brings fast 2.1 (this is 3." in refused
-    assert "reinstall it with this Python" in refused
+    # Nothing is installed that could be reinstalled, and this machine may have no network.
+    assert "reinstall" not in refused
+    assert "hint: use the Python and system for which it was put together" in refused
     root = open_root(shell.root, create=True)
     install(root, made)
     shell("install", write_wheel(shell.folder, zip_files(code_files(version="2.0.0")), version="2.0.0"))
@@ -196,6 +198,32 @@ def test_a_tree_for_another_python_is_ineligible_and_every_face_says_why(shell: 
     called = shell("run", "echo_py", "--args", "{}", expect=None)
     assert called.code
     assert "since it brings fast 2.1" in called.out + called.err
+
+
+MARK = {
+    ".site/mark.py": b"",
+    ".site/mark-1.0.dist-info/METADATA": b"Name: mark\nVersion: 1.0\nRequires-Dist: more>=2; python_version >= '3.11'\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("requires", "text"),
+    [
+        (("mark",), "more>=2, on which mark depends under this Python and system (it brings none)"),
+        (("mark>=1.1; python_version >= '3.11'",), "mark>=1.1, on which demo-pack depends under this Python and system (it brings mark 1.0)"),
+    ],
+)
+def test_a_tree_that_lacks_what_another_python_left_out_is_ineligible_and_can_t_be_imported(
+    shell: Shell, requires: tuple[str, ...], text: str
+) -> None:
+    made = a_made_arrival({**code_files(requires=requires), **MARK})
+    assert f"demo-pack 1.0.0 needs {text}" in shell("import", a_bundle(shell.folder / "bundle.zip", made), expect=6).err
+    install(open_root(shell.root, create=True), made)
+    (row,) = shell("list", "--json").json["items"]
+    assert row["state"] == "ineligible"
+    for command in (("list",), ("why", "demo-pack"), ("doctor", "--offline")):
+        assert text in shell(*command).out, command
+    assert "reinstall it with this Python" in shell("doctor", "--offline").out
 
 
 def test_of_a_pack_s_releases_the_one_is_taken_whose_wheel_works_here(shell: Shell) -> None:

@@ -85,10 +85,11 @@ def test_pins_that_can_t_be_read_are_no_pins() -> None:
         compose({**wheel_files(), DEPENDENCIES_FILE: b"six\n"})
 
 
-def test_a_requirement_is_covered_by_its_canonical_name() -> None:
+def test_a_requirement_is_covered_by_its_canonical_name_and_a_version_that_it_takes() -> None:
     some = (Dependency("typing-extensions", "4.0", (HASH,)),)
     requires = ("Typing_Extensions>=3", 'typing.extensions[x]; python_version > "3"', "six>=1")
-    assert find_uncovered(requires, some) == ("six>=1",)
+    assert [(one.text, one.there) for one in find_uncovered(requires, some)] == [("six>=1", "")]
+    assert [(one.text, one.there) for one in find_uncovered(("typing-extensions>=4.1",), some)] == [("typing-extensions>=4.1", "4.0")]
 
 
 def test_one_that_is_left_out_is_and_more_are() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
@@ -8,7 +9,7 @@ from packaging.tags import sys_tags
 
 from market.installer import machine as room
 from market.installer.machine import Lack, Machine, can_resolve
-from market.model import Brought, Needs
+from market.model import Brought, Needs, Wanted
 
 
 def a_machine(**environ: str) -> Machine:
@@ -49,6 +50,15 @@ def test_what_was_built_for_another_python_or_system_never_works(needs: Needs, k
     assert lack.text.startswith(words)
     assert machine.never(needs) == (lack,)
     assert ("reinstall it with this Python" in lack.advice) is bool(needs.brought)
+
+
+def test_what_a_tree_wants_is_judged_by_the_markers_of_the_machine() -> None:
+    needs = Needs(wanted=(Wanted("mark", "more", "more>=2", "python_version >= '3.12'"),))
+    lacking = [Machine({}, markers={"python_version": version}).never(needs) for version in ("3.11", "3.12", "3.11")]
+    assert [[lack.text for lack in one] for one in lacking] == [
+        [], ["more>=2, on which mark depends under this Python and system (it brings none)"], [],
+    ]  # fmt: skip
+    assert bool(Machine({}).lacks(needs)) is (sys.version_info >= (3, 12))
 
 
 def test_one_tag_of_several_is_enough_and_a_compressed_one_stands_for_all() -> None:

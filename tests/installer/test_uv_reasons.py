@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -16,8 +16,7 @@ from market.installer.wheels import acquire_wheel
 from tests.index.wheels import an_sdist
 from tests.wheels import a_code_wheel, a_wheel, write_wheel
 
-if TYPE_CHECKING:
-    from pathlib import Path
+WORK = PurePath("/scratch/market-uv-1")
 
 
 @pytest.mark.parametrize(
@@ -34,15 +33,29 @@ if TYPE_CHECKING:
     ],
 )  # fmt: skip
 def test_only_an_index_that_can_t_be_asked_is_unavailable(said: str, kind: type[MarketError]) -> None:
-    error = explain_uv("demo", ["cc>=3", "dd"], said)
+    error = explain_uv("demo", ["cc>=3", "dd"], said, WORK)
     assert (type(error), error.why) == (kind, said)
     assert "demo" in error.message and "cc>=3, dd" in error.message and error.hint
 
 
 def test_where_a_package_is_unknown_the_index_may_be_the_wrong_one() -> None:
     said = "No solution found when resolving dependencies: Because {} and you require cc"
-    assert "UV_DEFAULT_INDEX" in explain_uv("demo", ["cc"], said.format("cc was not found in the package registry")).hint
-    assert "author" in explain_uv("demo", ["cc"], said.format("only cc<2 is available")).hint
+    assert "UV_DEFAULT_INDEX" in explain_uv("demo", ["cc"], said.format("cc was not found in the package registry"), WORK).hint
+    assert "author" in explain_uv("demo", ["cc"], said.format("only cc<2 is available"), WORK).hint
+
+
+def test_a_full_disk_is_no_fault_of_an_index() -> None:
+    for said in ("error: Failed to install: x.whl cause: No space left on device (os error 28)", "Disk quota exceeded (os error 122)"):
+        error = explain_uv("demo", ["cc"], said, WORK)
+        assert type(error) is Unavailable
+        assert "/scratch" in error.hint and "UV_CACHE_DIR" in error.hint
+        assert "index" not in error.hint and "--no-deps" not in error.hint
+
+
+def test_what_a_lock_pins_can_t_be_left_out() -> None:
+    for said in ("No solution found when resolving dependencies", "tcp connect error"):
+        assert "--no-deps" in explain_uv("demo", ["cc"], said, WORK).hint
+        assert "--no-deps" not in explain_uv("demo", ["cc"], said, WORK, can_be_left_out=False).hint
 
 
 @pytest.mark.flow

@@ -21,7 +21,7 @@ from market.installer.composition import DEPENDENCIES_FILE, compose
 from market.installer.dependencies import DependencyTerms, make_dependency_terms
 from market.installer.made_wheels import works_here
 from market.installer.plan import Action
-from market.installer.receipt import Origin, load_receipt
+from market.installer.receipt import Origin, encode_receipt, load_receipt
 from market.installer.root import open_root
 from market.installer.skill_tree import split_pack
 from market.installer.uv import find_uv
@@ -243,7 +243,7 @@ def test_locked_dependencies_that_are_other_bytes_or_not_enough_are_refused(tmp_
     deep, helper = made.dependencies
     with pytest.raises(Conflict, match="don't do on this Python") as caught:
         acquire(wheel, terms(house), locked=replace(made, dependencies=(deep,)))
-    assert "depends on helper, which isn't among them" in caught.value.why
+    assert "here it depends on helper, and none is pinned" in caught.value.why
     with pytest.raises(Conflict, match="don't do on this Python"):
         acquire(wheel, terms(house), locked=replace(made, dependencies=(helper,)))
     write_wheel(house, a_wheel({"deep_one.py": "EVIL = 1"}, name="deep-one"), "deep-one")
@@ -260,7 +260,70 @@ def test_a_made_tree_works_here_if_each_part_of_it_does(tag: str) -> None:
         DEPENDENCIES_FILE: pin.encode(),
     }
     assert works_here(an_archive(files)) == (tag == "py3-none-any")
-    assert not works_here(an_archive({**files, DEPENDENCIES_FILE: pin.replace("helper", "other").encode()}))
+    other = {path.replace("helper-1.0.0", "other-1.0.0"): content for path, content in files.items()}
+    assert not works_here(an_archive({**other, DEPENDENCIES_FILE: pin.replace("helper", "other").encode()}))
+
+
+OTHER_PYTHON = "python_version < '3.11'"
+
+
+def test_a_locked_version_that_isn_t_wanted_here_is_refused_whoever_wants_it(tmp_path: Path) -> None:
+    house = a_house(tmp_path / "house")
+    write_wheel(house, a_wheel({"helper.py": ""}, name="helper", version="2.0.0", requires=(f"deep-one; {OTHER_PYTHON}",)), "helper", "2.0.0")
+    made = compose(acquire(a_code_wheel(requires=("helper==1.0.0",)), terms(house)).verified)
+    assert made is not None
+    both = (f"helper<2; {OTHER_PYTHON}", "helper>=2; python_version >= '3.11'")
+    with pytest.raises(Conflict, match="don't do on this Python") as caught:
+        acquire(a_code_wheel(requires=both), terms(house), locked=made)
+    assert "it depends on helper>=2, and helper 1.0.0 is pinned" in caught.value.why
+    assert "`market install demo-pack@1.0.0 --refresh-deps --lock`" in caught.value.hint
+    # What an extra of a pin asks for stands in no pin.
+    write_wheel(house, a_wheel({"helper.py": ""}, name="helper", metadata="Provides-Extra: more\n", requires=("deep-one", "third; extra == 'more'")), "helper")
+    made = compose(acquire(a_code_wheel(requires=("helper<2",)), terms(house)).verified)
+    with pytest.raises(Conflict, match="don't do on this Python") as caught:
+        acquire(a_code_wheel(requires=("helper[more]<2",)), terms(house), locked=made)
+    assert "it needs third, on which helper depends" in caught.value.why
+
+
+def test_a_pinned_dependency_that_left_its_index_is_a_conflict(tmp_path: Path) -> None:
+    house, wheel = a_house(tmp_path / "house"), a_code_wheel(requires=("helper",))
+    made = compose(acquire(wheel, terms(house)).verified)
+    for path in house.glob("helper-*"):
+        path.unlink()
+    a_house(house, "2.0.0")
+    with pytest.raises(Conflict, match=r"can't be had any more: deep-one==1.0.0, helper==1.0.0$") as caught:
+        acquire(wheel, terms(house), locked=made)
+    assert "`market install demo-pack@1.0.0 --refresh-deps --lock`" in caught.value.hint
+    assert "--no-deps" not in caught.value.hint
+
+
+def test_no_deps_takes_out_what_is_there(tmp_path: Path, root: Root) -> None:
+    house, wheel = a_house(tmp_path / "house"), a_code_wheel(requires=("helper",))
+    install(root, acquire(wheel, terms(house)))
+    (change,) = install(root, acquire(wheel, terms(house, fetch=False, reuse=root)))
+    assert change.action is Action.REINSTALLED
+    assert ".site" not in os.listdir(root.tree("demo-pack"))
+
+
+def test_what_only_another_python_left_out_is_fetched_here(tmp_path: Path, root: Root) -> None:
+    house, wheel = a_house(tmp_path / "house"), a_code_wheel(requires=("helper",))
+    alone = acquire(wheel, terms(house, fetch=False))
+    install(root, alone)
+    receipt = load_receipt(root, "demo-pack")
+    assert receipt is not None and receipt.composition is not None
+    # As a Python writes it on which the marker of `helper` doesn't hold.
+    root.receipt("demo-pack").write_bytes(encode_receipt(replace(receipt, composition=replace(receipt.composition, left_out=()))))
+    assert pins_of(acquire(wheel, terms(house, reuse=root))) == ["deep-one 1.0.0", "helper 1.0.0"]
+
+
+@pytest.mark.parametrize("size", [1 << 6, 1 << 20])
+def test_a_full_temporary_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    full = Path("/dev/full").open("r+b", buffering=size)  # noqa: SIM115 - closed by whoever takes it for a temporary file
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: full)
+    with pytest.raises(Unavailable, match=f"can't write a temporary file in {tmp_path}") as caught:
+        acquire(a_code_wheel(), terms(tmp_path / "house"))
+    assert "the disk is full" in caught.value.why
 
 
 def an_archive(files: dict[str, bytes]) -> VerifiedPack:
