@@ -5,6 +5,7 @@ It keeps the rules that clients depend on: immutable releases, owners of names, 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from dataclasses import asdict, dataclass, field
@@ -51,6 +52,20 @@ class FakeRelease:
         )
 
 
+    @property
+    def metadata(self) -> bytes:
+        source = self.verified.source
+        return source.read(next(file.path for file in source.files() if file.path.endswith(".dist-info/METADATA")))
+
+    @property
+    def files(self) -> tuple[wire.FileLink, ...]:
+        if not self.filename:
+            return ()
+        digest = f"sha256:{hashlib.sha256(self.metadata).hexdigest()}"
+        link = self.link
+        return (wire.FileLink("wheel", self.filename, link.digest, link.size, link.url, self.published_at, metadata_digest=digest),)
+
+
 @dataclass
 class FakeIndex:
     """The packs of one index, by name and version; `tokens` says whose each token is. `requests` lists what was asked for."""
@@ -78,6 +93,9 @@ class FakeIndex:
             for release in versions.values():
                 if path == wire.blob_path(release.verified.archive_digest):
                     out.write(self.change_archive(release.archive)[out.tell() :])
+                    return out.tell()
+                if release.filename and path == f"{wire.blob_path(release.verified.archive_digest)}.metadata":
+                    out.write(release.metadata)
                     return out.tell()
         raise NotFound(f"there is no blob at {path}")
 
@@ -223,6 +241,7 @@ class FakeIndex:
             yanked_reason=release.yanked_reason,
             requires=tuple(str(one) for one in verified.pack.requires),
             needs=dump_needs(verified.pack.needs),
+            files=release.files,
         )
 
 

@@ -56,6 +56,7 @@ def item_row(planned: PlannedPack, facts: PackFacts, change: Change | None) -> d
         "tree_digest": facts.tree_digest,
         "archive_digest": facts.archive_digest,
         **composition_fields(facts.composition),
+        "depends_on": None if facts.requires is None else list(facts.requires),
         "skills": [{"name": name, "kind": kind, "class": skill_class} for name, kind, skill_class in facts.skills],
         "files": [{"path": file.path, "size": file.size, "executable": file.executable} for file in facts.record.files],
     }
@@ -77,6 +78,7 @@ def planned_lines(planned: PlannedPack, root: Path, change: Change | None, chang
         head,
         *changes,
         *composition_lines(facts.composition),
+        *([] if change else _uncounted(facts)),
         *(f"  widens: {one.text}" for one in planned.widens),
         *_lacking(planned),
         *([] if change else taken_lines(planned)),
@@ -111,6 +113,14 @@ def _required_by(planned: PlannedPack) -> str:
 
 def _lacking(planned: PlannedPack) -> list[str]:
     return [f"  {one.skill} is not eligible here: it needs {one.lack.text}; {one.lack.advice}" for one in planned.lacks]
+
+
+def _uncounted(facts: PackFacts) -> list[str]:
+    """Say what comes along that no index of packs knows the size of."""
+    if facts.composition is not None or facts.requires == ():
+        return []
+    what = ", ".join(facts.requires) if facts.requires else "its file says what that is"
+    return [f"  with what its code depends on, not counted: {what}"]
 
 
 def taken_lines(planned: PlannedPack) -> list[str]:

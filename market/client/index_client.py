@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 from urllib.parse import quote, urlencode, urljoin
 
 from market.client import wire
-from market.client.limits import MAX_ARCHIVE_BYTES, MAX_LIST_PAGES
+from market.client.limits import MAX_ARCHIVE_BYTES, MAX_LIST_PAGES, MAX_METADATA_BYTES
 from market.client.origins import origin_of, parse_server_url
 from market.client.watched import WatchedFile
 from market.errors import NotFound, Unavailable, Untrusted
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from market.pack.secrets import Place
 
 T = TypeVar("T")
+METADATA_SUFFIX = ".metadata"
 
 
 class IndexClient:
@@ -102,12 +105,7 @@ class IndexClient:
 
     def archive_url(self, release: wire.ReleaseDocument) -> str:
         """Return the absolute address of a release's archive; raises `Untrusted` where it isn't one of the web's."""
-        url = urljoin(self.url + wire.release_path(quote(release.name), quote(release.version)), release.archive.url)
-        if not url.startswith(("http://", "https://")):
-            raise Untrusted(
-                f"the index names {release.archive.url!r} as the place of an archive", hint="tell the index's operator"
-            )
-        return url
+        return self._address(release, release.archive.url)
 
     def download_archive(self, release: wire.ReleaseDocument) -> BinaryIO:
         """Open a release's archive, from the cache or from the index. The caller closes it."""
@@ -123,6 +121,32 @@ class IndexClient:
         return self._cache.fetch(
             parse_digest(link.digest), link.size, lambda out: self._download(url, token, out, link.size, what)
         )
+
+    def download_metadata(self, release: wire.ReleaseDocument) -> bytes | None:
+        """Return the METADATA of a release's wheel, held against its digest; None where it has none, or the index serves none."""
+        links = (one for one in release.files if one.digest == release.archive.digest and one.metadata_digest)
+        link = next(links, None)
+        if link is None:
+            return None
+        url, content = self._address(release, link.url) + METADATA_SUFFIX, io.BytesIO()
+        token = self._token if origin_of(url) == origin_of(self.url) else ""
+        try:
+            self._transport.download(url, token, content, MAX_METADATA_BYTES)
+        except NotFound:
+            return None
+        if f"sha256:{hashlib.sha256(content.getvalue()).hexdigest()}" != link.metadata_digest:
+            raise Untrusted(
+                f"the METADATA of {release.name} {release.version} isn't the one that the index promised",
+                why=f"its digest should be {link.metadata_digest}",
+                hint="tell the index's operator",
+            )
+        return content.getvalue()
+
+    def _address(self, release: wire.ReleaseDocument, link: str) -> str:
+        url = urljoin(self.url + wire.release_path(quote(release.name), quote(release.version)), link)
+        if not url.startswith(("http://", "https://")):
+            raise Untrusted(f"the index names {link!r} as the place of an archive", hint="tell the index's operator")
+        return url
 
     def _download(self, url: str, token: str, out: BinaryIO, size: int, what: str) -> int:
         observe = self._observe

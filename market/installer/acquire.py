@@ -9,13 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Untrusted
-from market.installer.composition import requires_of
-from market.installer.dependencies import DependencyTerms, check_allowed
+from market.installer.dependencies import DependencyTerms
 from market.installer.made_wheels import reopen_installed
 from market.installer.powers import find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
-from market.installer.wheels import acquire_wheel, with_dependencies
+from market.installer.wheels import acquire_wheel, check_dependencies, with_dependencies
 from market.names import parse_digest, parse_pack_name, parse_publisher_name, parse_version
 from market.pack.inspect import Given
 from market.pack.kinds import WHEEL_KIND
@@ -67,7 +66,7 @@ def reopen_release(
     verified = reopen_installed(name, release.tree_digest, dependencies)
     if verified is None:
         return None
-    check_allowed(verified.pack, requires_of(verified.source), dependencies)
+    check_dependencies(verified, dependencies)
     _check_classes(release, verified)
     publisher, origin = _vouch(found, release)
     return Arrival(verified, publisher, origin)

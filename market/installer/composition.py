@@ -76,8 +76,12 @@ def compose(verified: VerifiedPack) -> Composition | None:
 
 def requires_of(source: Source) -> tuple[str, ...]:
     """Return what a wheel's tree says it depends on, on this Python and system, without what only its extras want."""
-    file = f"{find_dist_info([one.path for one in source.files()])}/METADATA"
-    return tuple(row for row in parse_requires(source.read(file)) if _applies(row))
+    return choose_applying(source.read(f"{find_dist_info([one.path for one in source.files()])}/METADATA"))
+
+
+def choose_applying(metadata: bytes) -> tuple[str, ...]:
+    """Return the same of a METADATA alone."""
+    return tuple(row for row in parse_requires(metadata) if _applies(row))
 
 
 def find_uncovered(requires: Iterable[str], dependencies: Iterable[Dependency]) -> tuple[Wanted, ...]:

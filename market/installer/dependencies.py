@@ -16,13 +16,12 @@ from market.installer.uv_reasons import explain_uv
 from market.model import SkillClass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from market.cancellation import Cancellation
     from market.installer.composition import Composition, Dependency
     from market.installer.root import Root
-    from market.model import Pack
     from market.trust.verify import VerifiedPack
 
 FORBID_VARIABLE = "MARKET_FORBID_DEPENDENCIES"
@@ -73,12 +72,12 @@ def make_dependency_terms(
     return DependencyTerms(environ, fetch, classes, reuse, cancellation)
 
 
-def check_allowed(pack: Pack, requires: Sequence[str], terms: DependencyTerms) -> None:
-    """Raise `Refused` where a pack has dependencies that its classes may not have here."""
-    classes = sorted({skill.skill_class for skill in pack.skills} & terms.forbidden_for)
+def check_allowed(name: str, having: Iterable[str], requires: Sequence[str], terms: DependencyTerms) -> None:
+    """Raise `Refused` where a pack has dependencies that its skills, `having` these classes, may not have here."""
+    classes = sorted({*having} & terms.forbidden_for)
     if requires and classes:
         raise Refused(
-            f"{pack.name} depends on {', '.join(requires)}",
+            f"{name} depends on {', '.join(requires)}",
             why=f"this operator forbids dependencies of packs with {' and '.join(classes)} skills ({FORBID_VARIABLE})",
             hint="ask for a pack without dependencies",
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from market.installer.closure import acquire_closure, find_closure, reopen_closure
-from market.installer.dependencies import DependencyTerms
+from market.installer.dependencies import DependencyTerms, check_allowed
 from market.installer.machine import Machine
 from market.installer.needs import check_needs
 from market.installer.preview import preview
@@ -56,8 +56,11 @@ def prepare(
     picks = find_closure(root, indexes, order, make_policy(indexes, terms, now))
     acquire = reopen_closure if dry_run else acquire_closure
     arrivals = acquire(picks, indexes, order.given, terms.dependencies)
-    plan = preview(root, picks, indexes, arrivals, terms.machine)
+    plan = preview(root, picks, indexes, arrivals, terms.machine, with_dependencies=terms.dependencies.fetch)
     check_needs(plan, strict=terms.strict_needs)
+    for facts in (planned.facts for planned in plan if planned.facts):
+        # Of what a dry run doesn't download, the index says it.
+        check_allowed(facts.name, [row[2] for row in facts.skills], facts.requires or (), terms.dependencies)
     for arrival in arrivals:
         # What was put together elsewhere, for a bundle, wasn't held against the terms of this machine.
         check_dependencies(arrival.verified, terms.dependencies)

@@ -10,14 +10,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from market.errors import MarketError, NotFound
-from market.installer.composition import compose
+from market.installer.announced import read_announced
+from market.installer.composition import Composition, compose
 from market.installer.layout import Layout, load_layout
 from market.installer.machine import parse_needs
 from market.installer.powers import Power, Widening, find_widening, powers_of, powers_of_summaries
 from market.installer.receipt import Origin, load_pack_receipts
 from market.installer.taken import Taken, find_taken
 from market.installer.tree_state import TreeState, read_unit
-from market.names import parse_publisher_name
+from market.names import parse_digest, parse_publisher_name
 from market.pack.inspect import Given, inspect_pack
 from market.pack.record import Record, parse_record
 from market.resolve.candidates import Standing
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from market.client.indexes import Indexes
     from market.client.wire import ReleaseSummary
-    from market.installer.composition import Composition
     from market.installer.machine import Lack, Machine
     from market.installer.receipt import Receipt
     from market.installer.root import Root
@@ -61,7 +61,8 @@ class SkillLack:
 class PackFacts:
     """What is known of a pack before it is installed. `download_size` is 0 where nothing is downloaded.
 
-    `composition` is that of a wheel that arrived.
+    `composition` is that of a wheel that arrived, or that comes without its dependencies; `requires` says what the code of one
+    that didn't arrive depends on, and is None where only its file says so.
     """
 
     name: str
@@ -76,6 +77,7 @@ class PackFacts:
     needs: tuple[tuple[str, tuple[Needs, Needs]], ...]
     download_size: int = 0
     composition: Composition | None = None
+    requires: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +98,38 @@ class PlannedPack:
 
 
 def preview(
-    root: Root, picks: Sequence[Pick], indexes: Indexes, arrivals: Sequence[Arrival], machine: Machine
+    root: Root,
+    picks: Sequence[Pick],
+    indexes: Indexes,
+    arrivals: Sequence[Arrival],
+    machine: Machine,
+    *,
+    with_dependencies: bool = True,
 ) -> tuple[PlannedPack, ...]:
-    """Return the plan for some picks. Of a pack that didn't arrive, the index's documents are believed."""
+    """Return the plan for some picks. Of a pack that didn't arrive, the index's documents are believed.
+
+    `with_dependencies`: whether what the code of wheels depends on comes too.
+    """
     arrived = {str(arrival.verified.name): arrival for arrival in arrivals}
     ordered = sorted(picks, key=lambda pick: not pick.is_asked_for)
-    plan = [_plan(root, pick, indexes, arrived.get(pick.name)) for pick in ordered]
+    plan = [_plan(root, pick, indexes, arrived.get(pick.name), with_dependencies) for pick in ordered]
     taken = find_taken(root, [one.facts for one in plan if one.facts and one.action is not PlanAction.KEEP])
     return tuple(
         replace(planned, lacks=_find_lacks(planned, machine), taken=taken.get(planned.name, ())) for planned in plan
     )
 
 
-def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None) -> PlannedPack:
+def _plan(root: Root, pick: Pick, indexes: Indexes, arrival: Arrival | None, with_dependencies: bool) -> PlannedPack:
     candidate = pick.candidate
     text = candidate.version.text
     if candidate.standing is Standing.INSTALLED:
         return PlannedPack(
             PlanAction.KEEP, pick.name, text, text, pick.required_by, pick.is_asked_for, passed_over=pick.passed_over
         )
-    facts = _facts_of_arrival(arrival, candidate.release) if arrival else _facts_of_release(indexes, pick.name, text)
+    if arrival is not None:
+        facts = _facts_of_arrival(arrival, candidate.release)
+    else:
+        facts = _facts_of_release(indexes, pick.name, text, with_dependencies)
     old = _read_old(root, pick.name)
     action = _choose_action(old, candidate.version, facts)
     widens = find_widening(old.powers, facts.powers) if old and old.powers is not None else ()
@@ -196,7 +210,7 @@ def _facts_of_arrival(arrival: Arrival, release: ReleaseSummary | None) -> PackF
     )
 
 
-def _facts_of_release(indexes: Indexes, name: str, version: str) -> PackFacts:
+def _facts_of_release(indexes: Indexes, name: str, version: str, with_dependencies: bool) -> PackFacts:
     release = indexes.release(name, version)
     try:
         record = parse_record(release.record)
@@ -204,6 +218,10 @@ def _facts_of_release(indexes: Indexes, name: str, version: str) -> PackFacts:
         error.hint = error.hint or "tell the index's operator"
         raise
     client = indexes.find(name).client
+    requires = read_announced(client, release)
+    if requires is None and not with_dependencies:
+        requires = ()
+    is_alone = bool(requires) and not with_dependencies
     return PackFacts(
         name,
         release.version,
@@ -216,4 +234,6 @@ def _facts_of_release(indexes: Indexes, name: str, version: str) -> PackFacts:
         powers_of_summaries(release.skills),
         tuple((skill.name, (parse_needs(release.needs), parse_needs(skill.needs))) for skill in release.skills),
         release.archive.size,
+        Composition(parse_digest(release.tree_digest), left_out=requires or ()) if is_alone else None,
+        requires,
     )

@@ -100,7 +100,8 @@ def check_dependencies(verified: VerifiedPack, terms: DependencyTerms) -> None:
     if verified.pack.kind == WHEEL_KIND.id:
         brings = any(path.startswith(f"{SITE_FOLDER}/") for path in verified.record.by_path)
         named = requires_of(verified.source) or ((f"what lies in {SITE_FOLDER}",) if brings else ())
-        check_allowed(verified.pack, named, terms)
+        classes = [skill.skill_class for skill in verified.pack.skills]
+        check_allowed(verified.name, classes, named, terms)
 
 
 def _fill_site(wheel: VerifiedPack, work: Path, terms: DependencyTerms, locked: Composition | None) -> None:

@@ -209,6 +209,50 @@ def test_what_no_deps_left_out_is_said_everywhere_until_it_is_there(tmp_path: Pa
     assert "dependencies-left-out" not in shell("doctor", expect=None).out
 
 
+def test_a_dry_run_says_what_comes_along_and_holds_it_against_the_terms(tmp_path: Path, shell: Shell) -> None:
+    old = "old; python_version < '3'"
+    shell("publish", write_wheel(tmp_path, a_code_wheel(requires=("helper>=1", old), manifest={"class": "mutating"})))
+    shell.index.requests.clear()
+    assert "  with what its code depends on, not counted: helper>=1\n" in shell("install", "demo-pack", "--dry-run").out
+    assert [path.rpartition(".")[2] for _, path, _ in shell.index.requests if "/blobs/" in path] == ["metadata"]
+    (item,) = shell("install", "demo-pack", "--dry-run", "--json").json["items"]
+    assert (item["depends_on"], item["dependencies"], item["left_out"]) == (["helper>=1"], [], [])
+    alone = shell("install", "demo-pack", "--dry-run", "--no-deps")
+    assert "installed with --no-deps: helper>=1 is missing" in alone.out and "not counted" not in alone.out
+    for classes, code in (("all", 6), ("dangerous", 0), ("mutating", 6)):
+        shell.environ["MARKET_FORBID_DEPENDENCIES"] = classes
+        for flags in ((), ("--no-deps",)):
+            ran = shell("install", "demo-pack", "--dry-run", *flags, expect=code)
+            assert ("demo-pack depends on helper>=1" in ran.err) is bool(code)
+
+
+def test_where_an_index_serves_no_metadata_a_dry_run_says_that_it_doesn_t_know(tmp_path: Path, shell: Shell) -> None:
+    shell("publish", write_wheel(tmp_path, a_code_wheel(requires=("helper>=1",))))
+    shell.index.change_answer = lambda _, answer: {**answer, "files": []} if isinstance(answer, dict) and "files" in answer else answer
+    assert "not counted: its file says what that is" in shell("install", "demo-pack", "--dry-run").out
+    assert shell("install", "demo-pack", "--dry-run", "--json").json["items"][0]["depends_on"] is None
+    assert "not counted" not in shell("install", "demo-pack", "--dry-run", "--no-deps").out
+
+
+def test_metadata_that_isn_t_the_promised_one_isn_t_believed(tmp_path: Path, shell: Shell) -> None:
+    shell("publish", write_wheel(tmp_path, a_code_wheel(requires=("helper>=1",))))
+
+    def change(_: str, answer: object) -> object:
+        files = [{**file, "metadata_digest": f"sha256:{'0' * 64}"} for file in answer.get("files", ())] if isinstance(answer, dict) else []
+        return {**answer, "files": files} if isinstance(answer, dict) and files else answer
+
+    shell.index.change_answer = change
+    assert "METADATA of demo-pack 1.0.0 isn't the one" in shell("install", "demo-pack", "--dry-run", expect=5).err
+
+
+@pytest.mark.parametrize("flag", ["--no-deps", "--refresh-deps"])
+def test_a_lock_file_alone_says_which_dependencies_come(tmp_path: Path, shell: Shell, flag: str) -> None:
+    shell("install", a_pack_with_a_helper(tmp_path, shell), "--lock")
+    refused = shell("install", "--locked", flag, expect=2).err
+    assert f"--locked and {flag} can't go together" in refused
+    assert f"market install NAME@VERSION {flag} --lock" in refused
+
+
 def test_dependencies_are_refreshed_on_purpose_only(tmp_path: Path, shell: Shell) -> None:
     wheel = a_pack_with_a_helper(tmp_path, shell)
     shell("install", wheel)

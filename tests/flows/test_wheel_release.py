@@ -50,7 +50,7 @@ def test_a_wheel_pack_from_publish_to_uninstall(world: World) -> None:
             world.run("rollback", "demo-pack")
             assert world.run("run", "echo_py").json == ["1.0.0", 7]
             assert world.run("verify", "demo-pack", "--json").json
-            for words, action in (((), "keep"), (("--no-deps",), "keep"), (("--refresh-deps",), "reinstall")):
+            for words, action in (((), "keep"), (("--no-deps",), "reinstall"), (("--refresh-deps",), "reinstall")):
                 assert planned(world, "demo-pack@1.0.0", *words) == [f"would {action}"]
             world.run("install", "demo-pack@1.0.0", "--no-deps", "--refresh-deps")
             for words, action in (((), "reinstall"), (("--no-deps",), "keep")):

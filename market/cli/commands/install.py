@@ -81,7 +81,7 @@ def install(
       market install my-pack --target claude
       market install --locked
     """
-    given = _parse_given(targets, name, version, locked=locked)
+    given = _parse_given(targets, name, version, locked=locked, no_deps=no_deps, refresh_deps=refresh_deps)
     into = _open_root(market, output, place, lock, locked=locked, create=not permit.dry_run)
     indexes = open_indexes(market, index=index, token=token)
     reuse = None if refresh_deps else into
@@ -102,11 +102,21 @@ def install(
     output.done(done.document, done.lines)
 
 
-def _parse_given(targets: tuple[str, ...], name: str, version: str, *, locked: bool) -> Given:
+def _parse_given(
+    targets: tuple[str, ...], name: str, version: str, *, locked: bool, no_deps: bool, refresh_deps: bool
+) -> Given:
+    """Return what is said of the targets. A lock file says itself which dependencies come: a flag that it overrules isn't taken."""
     if not (targets or locked):
         raise InvalidInput("Missing argument 'REQUIREMENT|FOLDER|ARCHIVE...'.", hint="see `market install --help`")
     if (name or version) and len(targets) > 1:
         raise InvalidInput("--name and --version can't hold for several packs", hint="install them one by one")
+    if locked and (no_deps or refresh_deps):
+        flag = "--no-deps" if no_deps else "--refresh-deps"
+        raise InvalidInput(
+            f"--locked and {flag} can't go together",
+            why="with --locked each pack comes with exactly the dependencies that the lock file pins",
+            hint=f"`market install NAME@VERSION {flag} --lock` writes others into it",
+        )
     return parse_given(name, version)
 
 
