@@ -79,6 +79,12 @@ def requires_of(source: Source) -> tuple[str, ...]:
     return choose_applying(source.read(f"{find_dist_info([one.path for one in source.files()])}/METADATA"))
 
 
+def depends_elsewhere(source: Source) -> bool:
+    """Whether a wheel depends on something under some Python or system, be it another one."""
+    file = f"{find_dist_info([one.path for one in source.files()])}/METADATA"
+    return bool(find_wanted({"": parse_requires(source.read(file))}, {}))
+
+
 def choose_applying(metadata: bytes) -> tuple[str, ...]:
     """Return the same of a METADATA alone."""
     return tuple(row for row in parse_requires(metadata) if _applies(row))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from market.disk.failures import disk_failures
 from market.disk.walk import open_tree
 from market.errors import InvalidInput, Untrusted
-from market.installer.composition import requires_of
+from market.installer.composition import DEPENDENCIES_FILE, depends_elsewhere, requires_of
 from market.installer.dependencies import (
     SITE,
     check_allowed,
@@ -98,14 +98,18 @@ def check_stands_here(verified: VerifiedPack, terms: DependencyTerms) -> None:
 def check_dependencies(verified: VerifiedPack, terms: DependencyTerms) -> None:
     """Raise `Refused` where a pack names Python dependencies, or brings them, and its classes may not have any here."""
     if verified.pack.kind == WHEEL_KIND.id:
-        brings = any(path.startswith(f"{SITE_FOLDER}/") for path in verified.record.by_path)
+        beside = (path for path in verified.record.by_path if path.startswith(f"{SITE_FOLDER}/"))
+        brings = any(path != DEPENDENCIES_FILE for path in beside)
         named = requires_of(verified.source) or ((f"what lies in {SITE_FOLDER}",) if brings else ())
         classes = [skill.skill_class for skill in verified.pack.skills]
         check_allowed(verified.name, classes, named, terms)
 
 
 def _fill_site(wheel: VerifiedPack, work: Path, terms: DependencyTerms, locked: Composition | None) -> None:
-    """Put what a wheel depends on into the folder `site`, pinned; nothing where it depends on nothing here, or is to be left alone."""
+    """Put what a wheel depends on into the folder `site`, pinned; nothing where it depends on nothing, or is to be left alone.
+
+    Where it depends on something, but not here, an empty list of pins says so: another Python then knows that nothing was left out.
+    """
     requires = requires_of(wheel.source)
     if locked is not None:
         check_covered(wheel, requires, locked)
@@ -116,6 +120,8 @@ def _fill_site(wheel: VerifiedPack, work: Path, terms: DependencyTerms, locked: 
         dependencies = ()
     if dependencies:
         fetch_dependencies(wheel, dependencies, work, terms, is_whole=locked is None)
+    is_alone = bool(locked.left_out) if locked else not terms.fetch
+    if dependencies or (not is_alone and depends_elsewhere(wheel.source)):
         settle_site(work / SITE, dependencies)
 
 

@@ -316,6 +316,19 @@ def test_what_only_another_python_left_out_is_fetched_here(tmp_path: Path, root:
     assert pins_of(acquire(wheel, terms(house, reuse=root))) == ["deep-one 1.0.0", "helper 1.0.0"]
 
 
+def test_a_tree_without_dependencies_says_whether_none_were_wanted_here(tmp_path: Path) -> None:
+    wheel = a_code_wheel(requires=("helper; python_version < '3'", "more; extra == 'x'"))
+    there = [DEPENDENCIES_FILE in acquire(wheel, terms(tmp_path / "house", fetch=fetch)).verified.record.by_path for fetch in (True, False)]
+    assert there == [True, False]
+    for requires in ((), ("more; extra == 'x'",)):
+        assert DEPENDENCIES_FILE not in acquire(a_code_wheel(requires=requires), terms(tmp_path / "house")).verified.record.by_path
+    made = acquire(wheel, terms(tmp_path / "house", forbidden_for=frozenset(SkillClass)))
+    assert made.verified.pack.needs.wanted
+    assert pins_of(made) == []
+    locked = acquire(wheel, terms(tmp_path / "house"), locked=compose(made.verified))
+    assert locked.verified.archive_digest == made.verified.archive_digest
+
+
 @pytest.mark.parametrize("size", [1 << 6, 1 << 20])
 def test_a_full_temporary_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
