@@ -86,7 +86,7 @@ def _name_of(folder: str) -> str:
 def _split(folder: str) -> tuple[str, str]:
     """Return the name and version of a distribution, as its folder says them."""
     name, _, version = _name_of(folder).partition("-")
-    return canonicalize_name(name), version.replace("_", "-")
+    return canonicalize_name(name), version
 
 
 def _dist_info_in_site(path: str) -> str:

@@ -226,9 +226,16 @@ def test_a_dry_run_says_what_comes_along_and_holds_it_against_the_terms(tmp_path
             assert ("demo-pack depends on helper>=1" in ran.err) is bool(code)
 
 
-def test_where_an_index_serves_no_metadata_a_dry_run_says_that_it_doesn_t_know(tmp_path: Path, shell: Shell) -> None:
+@pytest.mark.parametrize("files", [[], [{"url": "../../../blobs/nowhere"}]])
+def test_where_an_index_serves_no_metadata_a_dry_run_says_that_it_doesn_t_know(tmp_path: Path, shell: Shell, files: list[dict[str, str]]) -> None:
     shell("publish", write_wheel(tmp_path, a_code_wheel(requires=("helper>=1",))))
-    shell.index.change_answer = lambda _, answer: {**answer, "files": []} if isinstance(answer, dict) and "files" in answer else answer
+
+    def change(_: str, answer: object) -> object:
+        if not isinstance(answer, dict) or not answer.get("files"):
+            return answer
+        return {**answer, "files": [{**answer["files"][0], **file} for file in files]}
+
+    shell.index.change_answer = change
     assert "not counted: its file says what that is" in shell("install", "demo-pack", "--dry-run").out
     assert shell("install", "demo-pack", "--dry-run", "--json").json["items"][0]["depends_on"] is None
     assert "not counted" not in shell("install", "demo-pack", "--dry-run", "--no-deps").out

@@ -25,7 +25,7 @@ from market.installer.receipt import Origin, encode_receipt, load_receipt
 from market.installer.root import open_root
 from market.installer.skill_tree import split_pack
 from market.installer.uv import find_uv
-from market.installer.wheels import acquire_wheel
+from market.installer.wheels import acquire_wheel, check_dependencies
 from market.model import SkillClass
 from market.pack.archive_write import write_archive
 from market.pack.inspect import Given
@@ -295,6 +295,11 @@ def test_a_pinned_dependency_that_left_its_index_is_a_conflict(tmp_path: Path) -
         acquire(wheel, terms(house), locked=made)
     assert "`market install demo-pack@1.0.0 --refresh-deps --lock`" in caught.value.hint
     assert "--no-deps" not in caught.value.hint
+    for path in house.iterdir():
+        path.unlink()
+    with pytest.raises(Unavailable, match=r"can't be fetched: deep-one==1.0.0, helper==1.0.0$") as away:
+        acquire(wheel, terms(house), locked=made)
+    assert "UV_DEFAULT_INDEX" in away.value.hint and "--no-deps" not in away.value.hint
 
 
 def test_no_deps_takes_out_what_is_there(tmp_path: Path, root: Root) -> None:
@@ -323,6 +328,7 @@ def test_a_tree_without_dependencies_says_whether_none_were_wanted_here(tmp_path
     for requires in ((), ("more; extra == 'x'",)):
         assert DEPENDENCIES_FILE not in acquire(a_code_wheel(requires=requires), terms(tmp_path / "house")).verified.record.by_path
     made = acquire(wheel, terms(tmp_path / "house", forbidden_for=frozenset(SkillClass)))
+    check_dependencies(made.verified, terms(tmp_path / "house", forbidden_for=frozenset(SkillClass)))
     assert made.verified.pack.needs.wanted
     assert pins_of(made) == []
     locked = acquire(wheel, terms(tmp_path / "house"), locked=compose(made.verified))

@@ -119,6 +119,22 @@ def test_what_lies_beside_a_wheel_says_on_which_python_and_system_it_works(
     assert pack.needs == Needs(brought=needs)
 
 
+def test_what_lies_beside_a_wheel_is_held_against_what_it_and_its_neighbours_depend_on() -> None:
+    site = {
+        ".site/Mark_One-1!1.0+local.dist-info/METADATA": b"Requires-Dist: six\r\n  >=2; python_version >= '3'\r\n\r\nRequires-Dist: text\n",
+        ".site/six-1.0.dist-info/WHEEL": b"",
+    }
+    tree = {**wheel_files(requires=("mark-one<1!2", "gone")), **site}
+    pack = inspect_pack(MemorySource(tree), made_here=True).pack
+    assert pack is not None
+    assert [(one.by, one.text, one.marker, one.there) for one in pack.needs.wanted] == [
+        ("demo-pack", "gone", "", ""), ("mark-one", "six>=2", 'python_version >= "3"', "1.0"),
+    ]  # fmt: skip
+    # Without anything beside it nothing is known of what another Python or --no-deps left out.
+    alone = inspect_pack(MemorySource(wheel_files(requires=("gone",))), made_here=True).pack
+    assert alone is not None and alone.needs == Needs()
+
+
 def test_a_wheel_s_own_tags_are_a_need_unless_they_fit_everywhere() -> None:
     for tag, tags in (("py3-none-any", ()), ("py2.py3-none-any", ()), ("py311-none-any", ("py311-none-any",))):
         pack = verify_wheel(io.BytesIO(a_wheel(tag=tag, metadata="Requires-Python: >=3.99\n"))).pack
