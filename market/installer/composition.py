@@ -19,7 +19,7 @@ from market.pack.wheel_tree import SITE_FOLDER, find_dist_info, own_digest
 from market.pack.wheel_wanted import find_wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from market.model import Wanted
     from market.pack.record import Record
@@ -30,6 +30,7 @@ DEPENDENCIES_NAME = "market-dependencies.txt"
 DEPENDENCIES_FILE = f"{SITE_FOLDER}/{DEPENDENCIES_NAME}"
 MAX_DEPENDENCIES_BYTES = 4 << 20
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([A-Za-z0-9.!+_-]+)((?: --hash=sha256:[0-9a-f]{64})+)")
 
 
@@ -76,13 +77,17 @@ def compose(verified: VerifiedPack) -> Composition | None:
 
 def requires_of(source: Source) -> tuple[str, ...]:
     """Return what a wheel's tree says it depends on, on this Python and system, without what only its extras want."""
-    return choose_applying(source.read(f"{find_dist_info([one.path for one in source.files()])}/METADATA"))
+    return choose_applying(source.read(metadata_file(source)))
+
+
+def metadata_file(source: Source) -> str:
+    """Return the path of a wheel's own METADATA in its tree."""
+    return f"{find_dist_info([one.path for one in source.files()])}/METADATA"
 
 
 def depends_elsewhere(source: Source) -> bool:
     """Whether a wheel depends on something under some Python or system, be it another one."""
-    file = f"{find_dist_info([one.path for one in source.files()])}/METADATA"
-    return bool(find_wanted({"": parse_requires(source.read(file))}, {}))
+    return bool(find_wanted({"": parse_requires(source.read(metadata_file(source)))}, {}))
 
 
 def choose_applying(metadata: bytes) -> tuple[str, ...]:
@@ -94,6 +99,23 @@ def find_uncovered(requires: Iterable[str], dependencies: Iterable[Dependency]) 
     """Return which requirements, of those that apply here, none of the dependencies meets by its name and version."""
     there = {one.name: one.version for one in dependencies}
     return tuple(one for one in find_wanted({"": tuple(requires)}, there) if not one.is_met)
+
+
+def find_surplus(requires: Mapping[str, Iterable[str]], dependencies: Iterable[Dependency]) -> tuple[str, ...]:
+    """Return the names of dependencies that nothing leads to, under no Python and no extra.
+
+    `requires` has the rows of METADATA by the canonical name of the distribution, those of the wheel itself under the empty name.
+
+    >>> find_surplus({"": ["a>=1"], "a": ["b ; python_version < '3'"]}, [Dependency(name, "1", ()) for name in ("a", "b", "six")])
+    ('six',)
+    """
+    reached, ahead = {""}, [""]
+    while ahead:
+        rows = requires.get(ahead.pop(), ())
+        named = {canonicalize_name(match[0]) for row in rows if (match := _NAME.match(row.strip()))} - reached
+        reached |= named
+        ahead += named
+    return tuple(one.name for one in dependencies if one.name not in reached)
 
 
 def say_left_out(composition: Composition | None, act: str = "installed") -> str:

@@ -8,12 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+
 from market.cancellation import NEVER
+from market.disk.failures import disk_failures
 from market.errors import Conflict, InvalidInput, MarketError, Refused, Untrusted
-from market.installer.composition import dump_dependencies, find_uncovered, parse_dependencies
+from market.installer.composition import (
+    dump_dependencies,
+    find_surplus,
+    find_uncovered,
+    metadata_file,
+    parse_dependencies,
+)
 from market.installer.uv import UvFailed, run_uv
 from market.installer.uv_reasons import explain_uv
 from market.model import SkillClass
+from market.pack.wheel_metadata import parse_requires
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,6 +131,17 @@ def check_covered(wheel: VerifiedPack, requires: Sequence[str], locked: Composit
     if missing := () if locked.left_out else find_uncovered(requires, locked.dependencies):
         rows = [f"{one.text}, and {f'{one.name} {one.there}' if one.there else 'none'} is pinned" for one in missing]
         raise not_for_here(wheel, f"here it depends on {'; on '.join(rows)}")
+
+
+def check_wanted(wheel: VerifiedPack, work: Path, locked: Composition) -> None:
+    """Raise `Conflict` where a lock file pins what neither the wheel nor any of what was fetched for it depends on."""
+    requires = {"": parse_requires(wheel.source.read(metadata_file(wheel.source)))}
+    with disk_failures("read", work):
+        for folder in (work / SITE).glob("*.dist-info"):
+            name = canonicalize_name(folder.name.partition("-")[0])
+            requires[name] = parse_requires((folder / "METADATA").read_bytes())
+    if surplus := find_surplus(requires, locked.dependencies):
+        raise not_for_here(wheel, f"nothing in it depends on {', '.join(surplus)}")
 
 
 def not_for_here(wheel: VerifiedPack, why: str) -> Conflict:

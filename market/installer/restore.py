@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from market.errors import Conflict, NotFound, Unavailable
 from market.installer.acquire import acquire_download
-from market.installer.composition import compose
+from market.installer.composition import compose, dump_dependency
 from market.installer.made_wheels import reopen_installed, works_here
 from market.installer.receipt import Origin
 from market.installer.transaction import Arrival
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from market.client.index_client import IndexClient
     from market.client.wire import ReleaseDocument
+    from market.installer.composition import Composition
     from market.installer.dependencies import DependencyTerms
     from market.installer.lock_file import LockedPack
     from market.names import Digest
@@ -68,6 +69,9 @@ def restore_kept(open_archive: Callable[[Digest], BinaryIO | None], locked: Lock
     if kept is None:
         return None
     verified = verify_made(kept, Given(), _promise(locked))
+    if locked.composition is not None and (pinned := _pins(locked.composition)) != (there := _pins(compose(verified))):
+        # The digests are of one tree, the pins of another: somebody changed either by hand.
+        raise _different(locked, "the archives kept here", "list of dependencies", pinned, there)
     return Arrival(verified, locked.publisher, locked.origin) if works_here(verified) else None
 
 
@@ -117,6 +121,10 @@ def _restore_wheel(
     stream = index.download_archive(release)
     arrival = acquire_download(stream, release, promise, origin, dependencies, locked.composition)
     return check_restored(replace(arrival, publisher=locked.publisher), locked)
+
+
+def _pins(composition: Composition | None) -> str:
+    return "; ".join(map(dump_dependency, composition.dependencies)) if composition else ""
 
 
 def _origin(index: IndexClient, release: ReleaseDocument, locked: LockedPack) -> Origin:

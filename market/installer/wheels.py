@@ -18,6 +18,7 @@ from market.installer.dependencies import (
     SITE,
     check_allowed,
     check_covered,
+    check_wanted,
     fetch_dependencies,
     not_for_here,
     resolve_dependencies,
@@ -120,6 +121,8 @@ def _fill_site(wheel: VerifiedPack, work: Path, terms: DependencyTerms, locked: 
         dependencies = ()
     if dependencies:
         fetch_dependencies(wheel, dependencies, work, terms, is_whole=locked is None)
+        if locked is not None:
+            check_wanted(wheel, work, locked)
     is_alone = bool(locked.left_out) if locked else not terms.fetch
     if dependencies or (not is_alone and depends_elsewhere(wheel.source)):
         settle_site(work / SITE, dependencies)

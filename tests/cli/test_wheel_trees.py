@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
+import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -266,3 +269,25 @@ def test_what_a_bundle_brings_beside_a_wheel_is_not_taken_for_what_its_pins_name
     shell("import", "forged.zip", "--force")
     shell("lock", "--json")
     assert "helper==" not in (shell.folder / "market.lock").read_text()
+
+
+@pytest.mark.flow
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_pins_that_were_changed_by_hand_are_no_lock(shell: Shell, is_kept: bool) -> None:
+    house = give_house(shell)
+    write_wheel(house, a_wheel({"extra.py": "X = 1\n"}, name="extra"), "extra")
+    wheel = write_wheel(shell.folder / "dist", a_code_wheel(requires=("helper>=1",)))
+    shell("install", str(wheel), "--lock", "--root", "here")
+    lock = shell.folder / "market.lock"
+    pin = f'"extra==1.0.0 --hash=sha256:{hashlib.sha256((house / "extra-1.0.0-py3-none-any.whl").read_bytes()).hexdigest()}"'
+    honest = lock.read_text()
+    edited = re.sub(r'(dependencies = \[)', rf"\1{pin}, ", honest)
+    assert edited != honest
+    lock.write_text(edited)
+    shutil.rmtree(shell.folder / "here" / ("demo-pack" if is_kept else ""))
+    said = shell("sync", expect=4).err
+    assert ("its list of dependencies is" if is_kept else "nothing in it depends on extra") in said
+    assert not (shell.folder / "here" / "demo-pack").exists()
+    lock.write_text(honest)
+    shell("sync")
+    assert (shell.folder / "here" / "demo-pack").is_dir()
