@@ -219,8 +219,9 @@ class Marketplace:
         act: Callable[[], Arrived],
         cancellation: Cancellation = NEVER,
     ) -> Arrived:
+        """Act, with a row in the audit log whatever comes of it: also where this process ends before the act does."""
         started, began = datetime.now(UTC), time.perf_counter()
-        row = {
+        fields = {
             "session_id": "",
             "tool_name": act_name,
             "args_json": json.dumps(arguments),
@@ -228,26 +229,24 @@ class Marketplace:
             "road": ROAD,
         }
 
-        def record(kind: OutcomeKind, result: str, error: str) -> None:
-            self.audit.append(
-                AuditRow(
-                    **row, result_json=result, error=error, started_at=started.isoformat(), finished_at=datetime.now(UTC).isoformat(),
-                    duration_ms=_since(began), caller_user_id=caller.user_id, caller_role=caller.role, caller_name=caller.name,
-                    skill_class=SkillClass.MUTATING, outcome=kind,
-                )
+        def row(kind: OutcomeKind, result: str = "", error: str = "") -> AuditRow:
+            return AuditRow(
+                **fields, result_json=result, error=error, started_at=started.isoformat(), finished_at=datetime.now(UTC).isoformat(),
+                duration_ms=_since(began), caller_user_id=caller.user_id, caller_role=caller.role, caller_name=caller.name,
+                skill_class=SkillClass.MUTATING, outcome=kind,
             )  # fmt: skip
 
+        ticket = self.audit.begin(row(OutcomeKind.FAILED))
         try:
             arrived = act()
-        except MarketError as error:
-            if cancellation.why:
-                record(OutcomeKind.CANCELLED, "", f"cancelled, since {cancellation.why}; {error.message}")
-            else:
-                record(OutcomeKind.FAILED, "", error.message)
+        except Exception as error:
+            said = error.message if isinstance(error, MarketError) else f"a fault of the host: {type(error).__name__}"
+            kind = OutcomeKind.CANCELLED if cancellation.why else OutcomeKind.FAILED
+            why = f"cancelled, since {cancellation.why}; " if cancellation.why else ""
+            self.audit.append(row(kind, error=f"{why}{said}"), ticket)
             raise
-        record(
-            OutcomeKind.OK, json.dumps({"name": arrived.name, "version": arrived.version, "action": arrived.action}), ""
-        )
+        result = json.dumps({"name": arrived.name, "version": arrived.version, "action": arrived.action})
+        self.audit.append(row(OutcomeKind.OK, result), ticket)
         return arrived
 
 

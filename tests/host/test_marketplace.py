@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from market.cancellation import Cancellation
 from market.disk.home import Home
-from market.errors import InvalidInput, NotFound, Refused
+from market.errors import InvalidInput, NotFound, Refused, Unavailable
 from market.host.marketplace import Marketplace
 from market.installer.guard import own_installing
 from market.model import Caller, Role
@@ -81,6 +82,26 @@ def test_every_attempt_is_in_the_audit_log(marketplace: Marketplace) -> None:
         ("marketplace_install", "failed", "admin"),
         ("marketplace_upload", "ok", "admin"),
     ]
+
+
+def test_a_change_that_fails_by_a_fault_has_a_row_too(marketplace: Marketplace) -> None:
+    index = marketplace.transport
+    assert isinstance(index, FakeIndex)
+    index.change_answer = lambda path, value: {}[path]
+    with pytest.raises(KeyError):
+        marketplace.install(ADMIN, "echo-args")
+    (entry,) = marketplace.audit.rows()
+    assert (entry.row.outcome, entry.row.error) == ("failed", "a fault of the host: KeyError")
+
+
+def test_a_cancelled_install_changes_nothing_and_is_audited_so(marketplace: Marketplace) -> None:
+    cancellation = Cancellation()
+    cancellation.cancel("the host was stopped")
+    with pytest.raises(Unavailable, match="nothing was installed"):
+        marketplace.install(ADMIN, "echo-args", "", cancellation)
+    assert marketplace.installed() == []
+    (entry,) = marketplace.audit.rows()
+    assert (entry.row.outcome, entry.row.error) == ("cancelled", "cancelled, since the host was stopped; nothing was installed")
 
 
 def test_what_a_pack_requires_comes_along_and_is_live_at_once(marketplace: Marketplace) -> None:

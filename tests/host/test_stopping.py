@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import socket
 import subprocess
@@ -120,6 +121,9 @@ def test_a_stopped_host_waits_for_no_index_of_packs(tmp_path: Path) -> None:
                 assert time.monotonic() - started < 1 + 2 + 2
             assert making.result().json()["why"] == "the host was stopped"
             assert "a change was given up, since the host was stopped" in host.log.read_text()
+            (row,) = json.loads(host.market("audit", "--json"))["items"]
+            assert (row["tool_name"], row["outcome"]) == ("marketplace_install", "failed")
+            assert "ended before" in row["error"]
 
 
 @flow
