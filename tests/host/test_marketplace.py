@@ -87,7 +87,8 @@ def test_every_attempt_is_in_the_audit_log(marketplace: Marketplace) -> None:
 def test_a_change_that_fails_by_a_fault_has_a_row_too(marketplace: Marketplace) -> None:
     index = marketplace.transport
     assert isinstance(index, FakeIndex)
-    index.change_answer = lambda path, value: {}[path]
+    nothing: dict[str, object] = {}
+    index.change_answer = lambda path, value: nothing[path]
     with pytest.raises(KeyError):
         marketplace.install(ADMIN, "echo-args")
     (entry,) = marketplace.audit.rows()
