@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from market.cli.lock_place import check_frozen, existing_lock, open_lock
-from market.cli.targeting import give_layout
+from market.cli.targeting import give_layout, open_place
 from market.installer.layout import parse_layout
 from market.installer.lock_file import LOCK_NAME
 from market.names import parse_pack_name
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from market.cli.market import Market
     from market.cli.output import Output
     from market.cli.permit import Permit
+    from market.cli.targeting import Place
     from market.installer.root import Root
     from market.installer.transaction import Arrival
 
@@ -37,9 +38,15 @@ def locked_arrivals(
     return arrivals
 
 
-def locked_root(market: Market, named: str | None) -> str:
-    """Return the root that the lock file describes."""
-    return str(existing_lock(Path(named or LOCK_NAME)).described_root(market))
+def open_root_of_lock(
+    market: Market, output: Output, place: Place, named: str | None, *, locked: bool, create: bool
+) -> Root:
+    """Return the root that is meant; with `--locked` it is the one that the lock file describes, in that file's layout."""
+    described = str(existing_lock(Path(named or LOCK_NAME)).described_root(market)) if locked else ""
+    into = open_place(market, place, output, create=create, otherwise=described)
+    if locked and create:
+        give_locked_layout(into, named)
+    return into
 
 
 def give_locked_layout(root: Root, named: str | None) -> None:

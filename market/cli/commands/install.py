@@ -10,11 +10,11 @@ from market.cli.command import command, given_options, index_options
 from market.cli.given import parse_given
 from market.cli.installing import carry_out
 from market.cli.lock_place import follow_lock, lock_option
-from market.cli.locked import give_locked_layout, locked_arrivals, locked_root, permit_locked
+from market.cli.locked import locked_arrivals, open_root_of_lock, permit_locked
 from market.cli.network import open_indexes
 from market.cli.ordering import add_folder_hint, read_order
 from market.cli.permit import permit_options
-from market.cli.targeting import open_place, place_options
+from market.cli.targeting import place_options
 from market.cli.terms import make_terms, terms_options
 from market.errors import InvalidInput, MarketError
 from market.installer.closure import Order
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from market.cli.output import Output
     from market.cli.permit import Permit
     from market.cli.targeting import Place
-    from market.installer.root import Root
     from market.pack.inspect import Given
 
 
@@ -82,7 +81,7 @@ def install(
       market install --locked
     """
     given = _parse_given(targets, name, version, locked=locked, no_deps=no_deps, refresh_deps=refresh_deps)
-    into = _open_root(market, output, place, lock, locked=locked, create=not permit.dry_run)
+    into = open_root_of_lock(market, output, place, lock, locked=locked, create=not permit.dry_run)
     indexes = open_indexes(market, index=index, token=token)
     reuse = None if refresh_deps else into
     terms = make_terms(market, minimum_release_age, strict_needs=strict_needs, no_deps=no_deps, reuse=reuse)
@@ -118,12 +117,3 @@ def _parse_given(
             hint=f"`market install NAME@VERSION {flag} --lock` writes others into it",
         )
     return parse_given(name, version)
-
-
-def _open_root(market: Market, output: Output, place: Place, lock: str | None, *, locked: bool, create: bool) -> Root:
-    """Return the root that is meant; with `--locked` it is the one of the lock file, in that file's layout."""
-    otherwise = locked_root(market, lock) if locked else ""
-    into = open_place(market, place, output, create=create, otherwise=otherwise)
-    if locked and create:
-        give_locked_layout(into, lock)
-    return into
