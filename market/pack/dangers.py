@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from market.pack.secrets import MAX_SCANNED_BYTES, find_secrets
+from market.pack.rules import make_problem
+from market.pack.scan_limits import MAX_PACK_TRIES, MAX_SCANNED_BYTES, ScanBudget
+from market.pack.secrets import find_secrets
 from market.pack.unseen import find_unseen
 from market.pack.wheel_tree import SITE_FOLDER
 
@@ -15,19 +17,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from market.errors import Problem
-    from market.pack.source import Source
+    from market.pack.source import Source, SourceFile
 
 
 def find_dangers(source: Source) -> Iterator[Problem]:
-    """Yield what is suspicious in any file that the author wrote, in the order of the files. Of each, 16 MiB are looked into."""
+    """Yield what is suspicious in any file that the author wrote, in the order of the files, and what wasn't looked into."""
+    budget, unread = ScanBudget(), []
     for file in source.files():
         # What was fetched for a wheel is other people's, of any size, and was checked by its hash.
-        if file.size and not file.path.startswith(f"{SITE_FOLDER}/"):
-            with source.open(file.path) as stream:
-                yield from find_dangers_in(stream.read(MAX_SCANNED_BYTES), file.path)
+        if not file.size or file.path.startswith(f"{SITE_FOLDER}/"):
+            continue
+        if budget.is_spent:
+            unread.append(file.path)
+            continue
+        with source.open(file.path) as stream:
+            data = stream.read(min(MAX_SCANNED_BYTES, budget.bytes))
+        budget.bytes -= len(data)
+        yield from find_dangers_in(data, file.path, budget)
+        yield from _tell_rest(file, len(data), budget)
+    if unread:
+        text = f"the pack has more to look into than one may have: {len(unread):,} files from {unread[0]!r} on were left out"
+        yield make_problem("scan-limit", text, unread[0])
 
 
-def find_dangers_in(data: bytes, file: str) -> Iterator[Problem]:
-    """Yield what is suspicious in one file."""
-    yield from find_secrets(data, file)
-    yield from find_unseen(data, file)
+def find_dangers_in(data: bytes, file: str, budget: ScanBudget | None = None) -> Iterator[Problem]:
+    """Yield what is suspicious in one file, and take from the pack's budget what it cost."""
+    budget = budget or ScanBudget()
+    yield from find_secrets(data, file, budget)
+    yield from find_unseen(data, file, budget)
+
+
+def _tell_rest(file: SourceFile, read: int, budget: ScanBudget) -> Iterator[Problem]:
+    if file.size > read:
+        text = f"of its {file.size:,} bytes the first {read:,} were looked into"
+        yield make_problem("scan-limit", text, file.path)
+    if budget.tries < 0:
+        text = f"more than {MAX_PACK_TRIES:,} places look like something to be found; not all of it was looked into"
+        yield make_problem("scan-limit", text, file.path)

@@ -11,12 +11,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from market.model import Kind
-from market.pack.dangers import find_dangers_in
+from market.pack.dangers import find_dangers
 from market.pack.entry import FIRST_BYTES, resolve_entry
 from market.pack.guide_fields import find_movable, join_listed
 from market.pack.import_names import find_junk
 from market.pack.rules import make_problem
-from market.pack.secrets import MAX_SCANNED_BYTES
 from market.pack.text import parse_text, read_manifest
 
 if TYPE_CHECKING:
@@ -59,7 +58,8 @@ def review_pack(source: Source, pack: Pack) -> tuple[Problem, ...]:
     files = {file.path: file for file in source.files()}
     entries = {resolve_entry(skill.folder, skill.command.entry) for skill in pack.skills if skill.command}
     problems = [problem for path in files for problem in _review_path(path)]
-    problems += [problem for file in files.values() for problem in _review_content(source, file, file.path in entries)]
+    problems += find_dangers(source)
+    problems += [problem for file in files.values() for problem in _review_start(source, file, file.path in entries)]
     for skill in pack.skills:
         problems.extend(_review_size(skill, files))
         if skill.guide:
@@ -77,13 +77,11 @@ def _review_path(path: str) -> Iterator[Problem]:
         yield make_problem("path-windows", f"the path holds {found[0]!r}", path)
 
 
-def _review_content(source: Source, file: SourceFile, is_entry: bool) -> Iterator[Problem]:
+def _review_start(source: Source, file: SourceFile, is_entry: bool) -> Iterator[Problem]:
     if not file.size:
         return
     with source.open(file.path) as stream:
-        data = stream.read(MAX_SCANNED_BYTES)
-    yield from find_dangers_in(data, file.path)
-    line = data[:FIRST_BYTES].partition(b"\n")[0]
+        line = stream.read(FIRST_BYTES).partition(b"\n")[0]
     if line.startswith(b"#!") and line.endswith(b"\r") and not is_entry:  # of an entry `market.pack.entry` says it
         yield make_problem("script-line-ends", f"{file.path}: line 1 ends in CRLF", file.path, (1, len(line)))
 

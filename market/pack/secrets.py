@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from market.errors import InvalidInput
 from market.pack.rules import make_problem
+from market.pack.scan_limits import ScanBudget
+from market.pack.text import find_byte_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,10 +21,10 @@ if TYPE_CHECKING:
     from market.errors import Problem
 
 SECRET_RULE = "secret"
-MAX_SCANNED_BYTES = 16 << 20  # of one file
 MAX_SECRETS_TOLD = 20  # of one file
 MIN_DISTINCT = 10  # characters in a value: a made-up one repeats itself
 SHOWN_CHARACTERS = 4
+JUDGED_BYTES = 256  # of a value; some shapes have no end
 
 Place = tuple[str, int]
 """A file and a line in it."""
@@ -33,9 +36,10 @@ _PLACEHOLDER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TokenShape:
-    """One kind of token: the literal that must be there, so that most files cost one look, and the whole form.
+    """One kind of token: the literal with which it begins, so that most files cost one look, and the whole form.
 
-    The pattern's group `secret` is the part that is secret.
+    The pattern's group `secret` is the part that is secret. No part of a pattern may read on without end and fail: what it has read would
+    be read again from the next literal in it.
     """
 
     name: str
@@ -44,41 +48,49 @@ class TokenShape:
 
 
 def _shape(name: str, literal: str, pattern: str) -> TokenShape:
-    return TokenShape(name, literal.encode(), re.compile(rf"(?<![A-Za-z0-9_]){pattern}".encode()))
+    # The literal comes first: `re` jumps from one to the next, and would look at each byte for what mustn't stand before it.
+    return TokenShape(
+        name,
+        literal.encode(),
+        re.compile(rf"{re.escape(literal)}(?<![A-Za-z0-9_]{re.escape(literal)}){pattern}".encode()),
+    )
 
 
 TOKEN_SHAPES = (
-    _shape("a key of Amazon Web Services", "AKIA", r"AKIA(?P<secret>[0-9A-Z]{16})(?![0-9A-Za-z])"),
-    _shape("a GitHub token", "ghp_", r"ghp_(?P<secret>[A-Za-z0-9]{36,})"),
-    _shape("a GitHub token", "gho_", r"gho_(?P<secret>[A-Za-z0-9]{36,})"),
-    _shape("a GitHub token", "ghs_", r"ghs_(?P<secret>[A-Za-z0-9]{36,})"),
-    _shape("a GitHub token", "github_pat_", r"github_pat_(?P<secret>[A-Za-z0-9_]{40,})"),
-    _shape("a GitLab token", "glpat-", r"glpat-(?P<secret>[A-Za-z0-9_-]{20,})"),
-    _shape("a Slack token", "xox", r"xox[abprs]-(?P<secret>[0-9]{6,}-[A-Za-z0-9-]{16,})"),
-    _shape("a Stripe key", "k_live_", r"[rs]k_live_(?P<secret>[A-Za-z0-9]{20,})"),
-    _shape("an Anthropic key", "sk-ant-", r"sk-ant-(?P<secret>[A-Za-z0-9_-]{32,})"),
-    _shape("an OpenAI key", "sk-proj-", r"sk-proj-(?P<secret>[A-Za-z0-9_-]{32,})"),
-    _shape("an OpenAI key", "sk-", r"sk-(?P<secret>[A-Za-z0-9]{48})(?![A-Za-z0-9])"),
-    _shape("a Google API key", "AIza", r"AIza(?P<secret>[0-9A-Za-z_-]{35})(?![0-9A-Za-z_-])"),
-    _shape("a Hugging Face token", "hf_", r"hf_(?P<secret>[A-Za-z0-9]{34,})"),
-    _shape("an npm token", "npm_", r"npm_(?P<secret>[A-Za-z0-9]{36})(?![A-Za-z0-9])"),
-    _shape("a token of the Python package index", "pypi-AgE", r"pypi-AgE(?P<secret>[A-Za-z0-9_-]{50,})"),
-    _shape("a SendGrid key", "SG.", r"SG\.(?P<secret>[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})"),
-    _shape("a Market token", "skm_", r"skm_(?P<secret>[A-Za-z0-9_-]{40,})"),
-    _shape("a registry token", "_authToken", r"_authToken\s*=\s*[\"']?(?P<secret>[A-Za-z0-9+/=_-]{20,})"),
-    _shape(
-        "a private key", "PRIVATE KEY", r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s+(?P<secret>[A-Za-z0-9+/=]{40,})"
-    ),
+    _shape("a key of Amazon Web Services", "AKIA", r"(?P<secret>[0-9A-Z]{16})(?![0-9A-Za-z])"),
+    _shape("a GitHub token", "ghp_", r"(?P<secret>[A-Za-z0-9]{36,})"),
+    _shape("a GitHub token", "gho_", r"(?P<secret>[A-Za-z0-9]{36,})"),
+    _shape("a GitHub token", "ghs_", r"(?P<secret>[A-Za-z0-9]{36,})"),
+    _shape("a GitHub token", "github_pat_", r"(?P<secret>[A-Za-z0-9_]{40,})"),
+    _shape("a GitLab token", "glpat-", r"(?P<secret>[A-Za-z0-9_-]{20,})"),
+    _shape("a Slack token", "xox", r"[abprs]-(?P<secret>[0-9]{6,}-[A-Za-z0-9-]{16,})"),
+    _shape("a Stripe key", "sk_live_", r"(?P<secret>[A-Za-z0-9]{20,})"),
+    _shape("a Stripe key", "rk_live_", r"(?P<secret>[A-Za-z0-9]{20,})"),
+    _shape("an Anthropic key", "sk-ant-", r"(?P<secret>[A-Za-z0-9_-]{32,})"),
+    _shape("an OpenAI key", "sk-proj-", r"(?P<secret>[A-Za-z0-9_-]{32,})"),
+    _shape("an OpenAI key", "sk-", r"(?P<secret>[A-Za-z0-9]{48})(?![A-Za-z0-9])"),
+    _shape("a Google API key", "AIza", r"(?P<secret>[0-9A-Za-z_-]{35})(?![0-9A-Za-z_-])"),
+    _shape("a Hugging Face token", "hf_", r"(?P<secret>[A-Za-z0-9]{34,})"),
+    _shape("an npm token", "npm_", r"(?P<secret>[A-Za-z0-9]{36})(?![A-Za-z0-9])"),
+    _shape("a token of the Python package index", "pypi-AgE", r"(?P<secret>[A-Za-z0-9_-]{50,})"),
+    _shape("a SendGrid key", "SG.", r"(?P<secret>[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})"),
+    _shape("a Market token", "skm_", r"(?P<secret>[A-Za-z0-9_-]{40,})"),
+    _shape("a registry token", "_authToken", r"\s*=\s*[\"']?(?P<secret>[A-Za-z0-9+/=_-]{20,})"),
+    _shape("a private key", "-----BEGIN ", r"(?:[A-Z]{1,20} )?PRIVATE KEY-----\s{1,20}(?P<secret>[A-Za-z0-9+/=]{40,})"),
 )
 
 
-def find_secrets(data: bytes, file: str) -> Iterator[Problem]:
-    """Yield a problem for each token in a file, with its line and column."""
-    told = 0
+def find_secrets(data: bytes, file: str, budget: ScanBudget | None = None) -> Iterator[Problem]:
+    """Yield a problem for each token in a file, with its line and column. `budget` is what remains of the pack's."""
+    yield from islice(_find_secrets(data, file, budget or ScanBudget()), MAX_SECRETS_TOLD)
+
+
+def _find_secrets(data: bytes, file: str, budget: ScanBudget) -> Iterator[Problem]:
     for shape in TOKEN_SHAPES:
         for match in shape.pattern.finditer(data) if shape.literal in data else ():
-            if not _is_made_up(match["secret"]) and told < MAX_SECRETS_TOLD:
-                told += 1
+            if not budget.try_one():
+                return
+            if not _is_made_up(match["secret"][:JUDGED_BYTES]):
                 yield _problem(shape, match, data, file)
 
 
@@ -104,15 +116,18 @@ def _is_made_up(secret: bytes) -> bool:
 
 def _problem(shape: TokenShape, match: re.Match[bytes], data: bytes, file: str) -> Problem:
     start = match.start()
-    line, before = data.count(b"\n", 0, start) + 1, data[data.rfind(b"\n", 0, start) + 1 : start]
+    line, column = find_byte_place(data, start)
     head = match[0][: match.start("secret") - start].decode("ascii", "replace").split("\n")[0].rstrip()
     shown = (
         f"{head}{match['secret'][:SHOWN_CHARACTERS].decode('ascii', 'replace')}..."
         if shape.name != "a private key"
         else head
     )
-    place = (line, len(before.decode("utf-8", "replace")) + 1)
     text = f"{shape.name}: {shown} ({len(match['secret'])} characters)"
     return make_problem(
-        SECRET_RULE, text, file, place, fix=f"revoke it and take it out, or allow it with --allow-secret {file}:{line}"
+        SECRET_RULE,
+        text,
+        file,
+        (line, column),
+        fix=f"revoke it and take it out, or allow it with --allow-secret {file}:{line}",
     )

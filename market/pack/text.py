@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 MAX_MANIFEST_BYTES = 1 << 20
 
 _BOM = b"\xef\xbb\xbf"
+_CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,13 @@ def read_manifest(source: Source, file: SourceFile) -> bytes:
 def find_place(text: str, offset: int) -> tuple[int, int]:
     """Return line and column, both from 1, of an offset into a text."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def find_byte_place(data: bytes, offset: int) -> tuple[int, int]:
+    """Return line and column, in characters, of an offset into bytes that may be no text at all."""
+    start = data.rfind(b"\n", 0, offset) + 1
+    # Counting what begins a character is a hundred times cheaper than decoding a line that has no end.
+    return data.count(b"\n", 0, start) + 1, len(data[start:offset].translate(None, _CONTINUATION)) + 1
 
 
 def _find_place(before: bytes) -> tuple[int, int]:

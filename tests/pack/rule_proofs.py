@@ -215,6 +215,7 @@ def _of_trees() -> dict[str, Proof]:
         ("name-overridden", "`--name other` for a pack.yaml with `name: tools`", manifest, Given("other", "1.0")),
         ("version-overridden", "`--version 2.0` for a pack.yaml with `version: 1.0`", manifest, Given("tools", "2.0")),
         ("secret", "`token=ghp_...` in `notes.md`", {"SKILL.md": a_skill_md(), "notes.md": TOKENS["ghp_"].encode()}, Given()),
+        ("scan-limit", "a file of 17 MB", {"SKILL.md": a_skill_md(), "data.bin": bytes(17 << 20)}, Given()),
         ("path-windows", "`what?.txt`", {"SKILL.md": a_skill_md(), "what?.txt": b""}, Given()),
         ("prompt-budget", "a pack of 151 guides", many, Given("x", "1")),
         ("skill-large", "a skill of 600 files", {"SKILL.md": a_skill_md(), **{f"data/{number}": b"" for number in range(600)}}, Given()),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from market.errors import Problem, Severity
+from market.pack.scan_limits import ScanBudget
 from market.pack.secrets import MAX_SECRETS_TOLD, TOKEN_SHAPES, find_secrets, parse_places, without_allowed
 
 _LETTERS = string.ascii_letters + string.digits
@@ -28,7 +29,8 @@ TOKENS = {
     "github_pat_": "github_pat_" + made(60),
     "glpat-": "glpat-" + made(20),
     "xox": "xoxb-1734658290-" + made(24),
-    "k_live_": "sk_live_" + made(24),
+    "sk_live_": "sk_live_" + made(24),
+    "rk_live_": "rk_live_" + made(24),
     "sk-ant-": "sk-ant-" + made(60),
     "sk-proj-": "sk-proj-" + made(60),
     "sk-": "sk-" + made(48),
@@ -39,7 +41,7 @@ TOKENS = {
     "SG.": "SG." + made(22) + "." + made(43),
     "skm_": "skm_" + made(43),
     "_authToken": "_authToken=" + made(24),
-    "PRIVATE KEY": "-----BEGIN RSA PRIVATE KEY-----\n" + made(64) + "\n-----END RSA PRIVATE KEY-----",
+    "-----BEGIN ": "-----BEGIN RSA PRIVATE KEY-----\n" + made(64) + "\n-----END RSA PRIVATE KEY-----",
 }
 
 
@@ -80,6 +82,19 @@ def test_what_only_looks_like_a_token_is_left_alone(text: str) -> None:
 def test_a_file_of_tokens_is_told_in_part() -> None:
     text = "\n".join("ghp_" + "".join(random.Random(number).choices(_LETTERS, k=36)) for number in range(100))
     assert len(list(find_secrets(text.encode(), "f"))) == MAX_SECRETS_TOLD
+
+
+def test_a_value_without_an_end_is_judged_by_its_beginning() -> None:
+    assert len(list(find_secrets(b"ghp_" + made(300).encode() + b"x" * 1000, "f"))) == 1
+    assert list(find_secrets(b"ghp_" + b"x" * 1000 + made(300).encode(), "f")) == []
+
+
+def test_each_value_takes_from_the_budget_of_the_pack() -> None:
+    budget = ScanBudget(tries=3)
+    assert list(find_secrets(b"ghp_" + b"x" * 36 + (b" ghp_" + b"x" * 36) * 2, "f", budget)) == []
+    assert (budget.tries, budget.is_spent) == (0, False)
+    assert list(find_secrets(TOKENS["npm_"].encode(), "f", budget)) == []
+    assert budget.is_spent
 
 
 @given(st.binary(max_size=300), st.sampled_from(sorted(TOKENS)))

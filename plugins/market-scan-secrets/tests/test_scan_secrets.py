@@ -9,7 +9,7 @@ import pytest
 from market.errors import InvalidInput, Problem, Severity
 from market.model import Pack
 from market.names import PackName, parse_version
-from market.pack.secrets import MAX_SCANNED_BYTES
+from market.pack.scan_limits import MAX_SCANNED_BYTES
 from market.pack.source import MemorySource
 from market.plugins.find import check_plugin, make_manager
 from market_scan_secrets import plugin

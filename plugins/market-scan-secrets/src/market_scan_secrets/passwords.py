@@ -6,9 +6,12 @@ A value is never shown. What a reader would take for an example, a variable or a
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from market.errors import Problem, Severity
+from market.pack.scan_limits import ScanBudget
+from market.pack.text import find_byte_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,34 +19,39 @@ if TYPE_CHECKING:
 MAX_FINDINGS_OF_A_FILE = 20
 MIN_DISTINCT = 6  # characters in a password: a made-up one repeats itself
 
-# The literal that must be there comes first, so that most files cost one look.
+_ADDRESS = "a password in an address"
+_WRITTEN_OUT = "a password that is written out"
+_NAMES = ("password", "passwd", "secret_key", "client_secret")
+
+
+def _make_assignment(name: str) -> re.Pattern[bytes]:
+    return re.compile(rf"{name}(?<![a-z0-9]{name})\s*+=\s*+[\"'](?P<secret>[^\s\"']{{8,128}})[\"']".encode())
+
+
+# Read in small letters. The literal comes first: `re` jumps from one to the next, and passes a file once, whatever is in it.
 _SHAPES = (
-    (
-        b"://",
-        "a password in an address",
-        re.compile(rb"[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'<>]{1,64}:(?P<secret>[^\s:/@\"'<>]{6,128})@"),
-    ),
-    (
-        b"=",
-        "a password that is written out",
-        re.compile(
-            rb"(?i)(?<![a-z0-9])(?:password|passwd|secret_key|client_secret)\s*=\s*[\"'](?P<secret>[^\s\"']{8,128})[\"']"
-        ),
-    ),
+    (_ADDRESS, re.compile(rb"://(?<=[a-z0-9+.-]{2}://)[^\s:/@\"'<>]{1,64}:(?P<secret>[^\s:/@\"'<>]{6,128})@")),
+    *((_WRITTEN_OUT, _make_assignment(name)) for name in _NAMES),
 )
 _PLACEHOLDER = re.compile(
     rb"(?i)example|sample|placeholder|dummy|fake|your|redacted|test|changeme|password|secret|xxx|\.\.\.|123456|[$%]?[{<(\[]|^[$%]"
 )
 
 
-def find_passwords(data: bytes, file: str) -> Iterator[Problem]:
-    """Yield a problem for each password in a file, with its line and column."""
-    told = 0
-    for literal, name, pattern in _SHAPES:
-        for match in pattern.finditer(data) if literal in data else ():
-            if told < MAX_FINDINGS_OF_A_FILE and not _is_made_up(match["secret"]):
-                told += 1
-                yield _problem(name, data, match.start("secret"), len(match["secret"]), file)
+def find_passwords(data: bytes, file: str, budget: ScanBudget | None = None) -> Iterator[Problem]:
+    """Yield a problem for each password in a file, with its line and column. `budget` is what remains of the pack's."""
+    yield from islice(_find_passwords(data, file, budget or ScanBudget()), MAX_FINDINGS_OF_A_FILE)
+
+
+def _find_passwords(data: bytes, file: str, budget: ScanBudget) -> Iterator[Problem]:
+    small = data.lower()
+    for name, pattern in _SHAPES:
+        for match in pattern.finditer(small):
+            if not budget.try_one():
+                return
+            start, end = match.span("secret")
+            if not _is_made_up(data[start:end]):
+                yield _problem(name, data, start, end - start, file)
 
 
 def _is_made_up(secret: bytes) -> bool:
@@ -51,7 +59,6 @@ def _is_made_up(secret: bytes) -> bool:
 
 
 def _problem(name: str, data: bytes, start: int, length: int, file: str) -> Problem:
-    line, before = data.count(b"\n", 0, start) + 1, data[data.rfind(b"\n", 0, start) + 1 : start]
-    column = len(before.decode("utf-8", "replace")) + 1
+    line, column = find_byte_place(data, start)
     reason = "whoever gets the pack gets the password"
     return Problem("password", Severity.REFUSAL, f"{name} ({length} characters)", file, line, column, reason)
