@@ -95,6 +95,8 @@ def _read_lines(lines: list[str], found: EntryPoints) -> list[_Fault]:
         elif "=" in line and not line[0].isspace() and line[0] not in _NO_NAME:
             name = line.partition("=")[0].rstrip()
         else:
+            # What stands below a group that can't be read is in no other one.
+            group = shown if line.strip("\ufeff \t").startswith("[") else group
             faults.append(
                 (number, f"{shown} is neither [GROUP] nor NAME = MODULE: another reader takes it for something else")
             )

@@ -109,7 +109,7 @@ PLACES = (
 # test_inspect.py, test_review.py and test_secrets.py.
 ELSEWHERE = frozenset(
     {"file-too-large", "file-large", "name-overridden", "version-overridden"}
-    | {"secret", "path-windows", "prompt-budget", "skill-large"}
+    | {"secret", "scan-limit", "path-windows", "prompt-budget", "skill-large"}
 )
 
 
