@@ -24,7 +24,7 @@ def find_dangers(source: Source) -> Iterator[Problem]:
     """Yield what is suspicious in any file that the author wrote, in the order of the files, and what wasn't looked into."""
     budget, unread = ScanBudget(), []
     for file in source.files():
-        # What was fetched for a wheel is other people's, of any size, and was checked by its hash.
+        # What lies beside a wheel is other people's, of any size, and was checked by its hash where it was fetched.
         if not file.size or file.path.startswith(f"{SITE_FOLDER}/"):
             continue
         if budget.is_spent:
