@@ -166,7 +166,8 @@ def test_a_python_entry_outside_a_wheel_stays_refused() -> None:
 def test_metadata_of_a_very_large_distribution_is_read() -> None:
     extras = "".join(f"Provides-Extra: e{number}\nClassifier: Topic :: {number}\n" for number in range(1000))
     requires = tuple(f"stubs-{number}>=1; extra == 'e{number}'" for number in range(1000))
-    assert verify_wheel(io.BytesIO(a_wheel(metadata=f"{extras}Description: long\n{'  more' * 9}\n", requires=requires))).name == "demo-pack"
+    folded = "Description: long\n" + "  more\n" * 5_000
+    assert verify_wheel(io.BytesIO(a_wheel(metadata=extras + folded, requires=requires))).name == "demo-pack"
 
 
 def test_fields_that_nobody_should_parse_are_refused_by_name() -> None:
@@ -271,7 +272,7 @@ DIST_INFO = "demo_pack-1.0.0.dist-info"
         (lambda: a_wheel({".hidden/x.py": "x"}), "wheel-hidden", ".hidden"),
         (lambda: a_wheel({".site/x.py": "x"}), "wheel-site", "'.site/x.py' lies where Market puts"),
         (lambda: a_wheel(requires=("evil @ https://127.0.0.1/evil.zip",)), "wheel-dependency-url", "evil"),
-        (lambda: a_wheel(requires=("Demo-1.TAR.gz>=1",)), "wheel-dependency-url", "'Demo-1.TAR.gz', which is the name of a file"),
+        (lambda: a_wheel(requires=("Demo-1.TAR.GZ>=1",)), "wheel-dependency-url", "'Demo-1.TAR.GZ', which is the name of a file"),
         (lambda: a_wheel(requires=("demo-1.0-py3-none-any.whl",)), "wheel-dependency-url", "the name of a file"),
         (lambda: a_wheel(metadata="".join(f"X{number}: a\n" for number in range(101))), "wheel-metadata", "names, more than 100"),
         (lambda: a_wheel(metadata="Classifier: a\n" * 5001), "wheel-metadata", "5,004 fields, more than 5,000"),
