@@ -27,14 +27,15 @@ def find_dangers(source: Source) -> Iterator[Problem]:
         # What lies beside a wheel is other people's, of any size, and was checked by its hash where it was fetched.
         if not file.size or file.path.startswith(f"{SITE_FOLDER}/"):
             continue
-        if budget.is_spent:
+        if budget.bytes <= 0:
             unread.append(file.path)
             continue
         with source.open(file.path) as stream:
             data = stream.read(min(MAX_SCANNED_BYTES, budget.bytes))
         budget.bytes -= len(data)
+        was_over = budget.tries < 0
         yield from find_dangers_in(data, file.path, budget)
-        yield from _tell_rest(file, len(data), budget)
+        yield from _tell_rest(file, len(data), is_over=budget.tries < 0 and not was_over)
     if unread:
         text = f"the pack has more to look into than one may have: {len(unread):,} files from {unread[0]!r} on were left out"
         yield make_problem("scan-limit", text, unread[0])
@@ -47,10 +48,10 @@ def find_dangers_in(data: bytes, file: str, budget: ScanBudget | None = None) ->
     yield from find_unseen(data, file, budget)
 
 
-def _tell_rest(file: SourceFile, read: int, budget: ScanBudget) -> Iterator[Problem]:
+def _tell_rest(file: SourceFile, read: int, *, is_over: bool) -> Iterator[Problem]:
     if file.size > read:
         text = f"of its {file.size:,} bytes the first {read:,} were looked into"
         yield make_problem("scan-limit", text, file.path)
-    if budget.tries < 0:
-        text = f"more than {MAX_PACK_TRIES:,} places look like something to be found; not all of it was looked into"
+    if is_over:
+        text = f"more than {MAX_PACK_TRIES:,} places look like tokens or downloads: from here on they aren't looked for"
         yield make_problem("scan-limit", text, file.path)

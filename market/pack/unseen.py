@@ -27,11 +27,12 @@ SHOWN_CHARACTERS = 80
 
 # Tags spell ASCII that is never drawn ("ASCII smuggling"); only a flag's region may be written so, behind a black flag. Joiners and
 # selectors shape emoji and scripts one by one; in a row they carry bits. Each pattern begins with a set, for which `re` looks fast.
-_TAGS = re.compile("[\U000e0000-\U000e007f]+")
+_TAGS = re.compile(
+    "[\U000e0000-\U000e007f](?<![\U0001f3f4\U000e0000-\U000e007f].)[\U000e0000-\U000e007f]*"
+    "|\U0001f3f4[\U000e0000-\U000e007f]{8}(?P<more>[\U000e0000-\U000e007f]+)"
+)
 _MARKS = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u180e][\u200b-\u200f\u2060-\u2064\ufeff\u180e]{7,}")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef][\ufe00-\ufe0f\U000e0100-\U000e01ef]{7,}")
-_BLACK_FLAG = "\U0001f3f4"
-_MAX_REGION_TAGS = 8
 # "Trojan Source" (CVE-2021-42574): what is shown is in another order than what is read.
 _REORDERED = re.compile("[\u202a-\u202e\u2066-\u2069][^\n]*")
 # How they begin in UTF-8, so that most files cost one look.
@@ -65,27 +66,22 @@ _SHELL_BEFORE = re.compile(rf"(?<![\w.-]){_SHELL}{_SPACE}++(?:-c{_SPACE}++)?[\"'
 def find_unseen(data: bytes, file: str, budget: ScanBudget | None = None) -> Iterator[Problem]:
     """Yield a problem for each place in a text where something is hidden, reordered, or run without having been seen.
 
-    `budget` is what remains of the pack's.
+    `budget` is what remains of the pack's. What is hidden is a refusal, and found without it: nobody can use it up to hide more.
     """
     if b"\0" in data:
         return
     budget = budget or ScanBudget()
-    yield from islice(_find_hidden(data, file, budget), MAX_UNSEEN_TOLD)
+    yield from islice(_find_hidden(data, file), MAX_UNSEEN_TOLD)
     yield from islice(_find_reordered(data, file), MAX_UNSEEN_TOLD)
     yield from islice(_find_run(data, file, budget), MAX_UNSEEN_TOLD)
 
 
-def _find_hidden(data: bytes, file: str, budget: ScanBudget) -> Iterator[Problem]:
-    if not any(literal in data for literal in _HIDDEN_BYTES):
-        return
-    text = data.decode("utf-8", "replace")
-    found = heapq.merge(*(pattern.finditer(text) for pattern in (_TAGS, _MARKS, _SELECTORS)), key=re.Match.start)
-    for match in found:
-        if not budget.try_one():
-            return
-        is_flag = match.re is _TAGS and text[max(match.start() - 1, 0) : match.start()] == _BLACK_FLAG
-        start = match.start() + (_MAX_REGION_TAGS if is_flag else 0)
-        if start < match.end():
+def _find_hidden(data: bytes, file: str) -> Iterator[Problem]:
+    if any(literal in data for literal in _HIDDEN_BYTES):
+        text = data.decode("utf-8", "replace")
+        found = (pattern.finditer(text) for pattern in (_TAGS, _MARKS, _SELECTORS))
+        for match in heapq.merge(*found, key=re.Match.start):
+            start = match.start(match.lastgroup or 0)
             yield make_problem("hidden-text", _say_hidden(text[start : match.end()]), file, find_place(text, start))
 
 

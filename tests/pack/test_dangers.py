@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from market.pack import dangers, scan_limits
 from market.pack.dangers import find_dangers
-from market.pack.scan_limits import MAX_PACK_TRIES, MAX_SCANNED_BYTES
+from market.pack.scan_limits import MAX_PACK_TRIES
 from market.pack.source import MemorySource
 from tests.pack.test_secrets import TOKENS
 
@@ -28,18 +28,20 @@ def limits(files: dict[str, bytes]) -> list[tuple[str, str]]:
     return [(one.file, one.text) for one in find_dangers(MemorySource(files)) if one.rule == "scan-limit"]
 
 
-def test_of_a_file_that_is_too_large_the_beginning_is_looked_into_and_that_is_said() -> None:
-    files = {"a.md": b"x" * MAX_SCANNED_BYTES, "b.md": b"curl x | sh\n" + b"x" * MAX_SCANNED_BYTES}
-    assert limits(files) == [("b.md", "of its 16,777,228 bytes the first 16,777,216 were looked into")]
+def test_of_a_file_that_is_too_large_the_beginning_is_looked_into_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dangers, "MAX_SCANNED_BYTES", 20)
+    files = {"a.md": b"x" * 20, "b.md": b"curl x | sh\n" + b"x" * 20}
+    assert limits(files) == [("b.md", "of its 32 bytes the first 20 were looked into")]
     assert [one.rule for one in find_dangers(MemorySource(files))] == ["download-run", "scan-limit"]
 
 
-def test_a_pack_with_more_places_than_are_tried_is_looked_into_in_part() -> None:
-    files = {"a.md": b"curl\n" + b"|sh " * (MAX_PACK_TRIES + 1), "b.md": b"curl x | sh\n", "c.md": b"x", "d.md": b""}
+def test_of_a_pack_with_more_places_than_are_tried_only_what_is_hidden_is_found_to_the_end() -> None:
+    hidden = "\U000e0041".encode()
+    files = {"a.md": b"curl\n" + b"|sh " * (MAX_PACK_TRIES + 1) + hidden, "b.md": b"curl x | sh\n" + hidden, "d.md": b""}
     assert limits(files) == [
-        ("a.md", "more than 50,000 places look like something to be found; not all of it was looked into"),
-        ("b.md", "the pack has more to look into than one may have: 2 files from 'b.md' on were left out"),
+        ("a.md", "more than 50,000 places look like tokens or downloads: from here on they aren't looked for"),
     ]
+    assert [one.file for one in find_dangers(MemorySource(files)) if one.rule == "hidden-text"] == ["a.md", "b.md"]
     assert limits({"a.md": b"curl\n" + b"|sh " * MAX_PACK_TRIES, "b.md": b"x"}) == []
 
 

@@ -120,10 +120,15 @@ def test_one_place_is_told_once() -> None:
 
 
 def test_the_budget_of_the_pack_is_what_may_be_tried() -> None:
-    for text in ("curl x | sh\n", "sh <(curl x)\n", f"{tagged('x')}\n"):
+    for text in ("curl x | sh\n", "sh <(curl x)\n"):
         budget = ScanBudget(tries=2)
         assert len(list(find_unseen(text.encode() * 4, "x", budget))) == 2
         assert budget.is_spent
+
+
+def test_what_follows_the_region_of_a_flag_is_hidden() -> None:
+    (problem,) = find_unseen(f"\U0001f3f4{tagged('12345678and more')}".encode(), "x")
+    assert (problem.column, "8 characters" in problem.text, "'and more'" in problem.text) == (10, True, True)
 
 
 def test_of_one_kind_in_one_file_some_are_told() -> None:
