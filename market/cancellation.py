@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _log = logging.getLogger("market")
 
@@ -36,27 +36,44 @@ class Cancellation:
                 for act in self._acts:
                     _tell(act)
 
-    @contextmanager
-    def on_cancel(self, act: Callable[[], None]) -> Iterator[None]:
+    def on_cancel(self, act: Callable[[], None]) -> AbstractContextManager[None]:
         """Have `act` called if the call is cancelled while the block lasts, or was before; after the block it isn't running any more.
 
         It is called on the thread that cancels, which waits for it: it must be quick, and must not enter or leave such a block itself.
         Don't hold a lock that `act` takes while you enter or leave.
         """
+        return _Block(self, act)
+
+    def _begin(self, act: Callable[[], None]) -> None:
         with self._lock:
             self._acts.append(act)
             if self.why:
                 _tell(act)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._acts.remove(act)
+
+    def _end(self, act: Callable[[], None]) -> None:
+        with self._lock:
+            self._acts.remove(act)
 
     def check(self) -> None:
         """Raise `Cancelled` if the call shall end."""
         if self.why:
             raise Cancelled(self.why)
+
+
+class _Block(AbstractContextManager[None]):
+    """What `on_cancel` returns: a class, since a generator would cost each call of a skill several microseconds."""
+
+    __slots__ = ("_act", "_cancellation")
+
+    def __init__(self, cancellation: Cancellation, act: Callable[[], None]) -> None:
+        self._cancellation = cancellation
+        self._act = act
+
+    def __enter__(self) -> None:
+        self._cancellation._begin(self._act)
+
+    def __exit__(self, *_: object) -> None:
+        self._cancellation._end(self._act)
 
 
 def _tell(act: Callable[[], None]) -> None:

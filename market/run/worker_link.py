@@ -95,7 +95,7 @@ class Worker:
     def take_stderr(self) -> tuple[str, bool]:
         """Return the end of what was written to stdout and stderr since the call began, and whether there was more."""
         self._drain_stderr()
-        text = self._top.sub("", bytes(self._stderr).decode("utf-8", "replace"))
+        text = self._top.sub("", bytes(self._stderr).decode("utf-8", "replace")) if self._stderr else ""
         return text, self._stderr_total > len(self._stderr)
 
     def stop(self) -> None:

@@ -73,8 +73,17 @@ def parse_header(line: bytes) -> Header:
         raise _broken(f"{type(error).__name__}: {error}") from None
     match values:
         case {"kind": str(kind), "size": int(size), "id": int(number)} if 0 <= size <= MAX_STDOUT_BYTES:
-            offers, folders = _parse_offers(values.get("offers", {})), _parse_folders(values.get("folders"))
-            return Header(_plain(kind), number, size, _plain(str(values.get("error", ""))), offers, folders)
+            why = _plain(str(values.get("error", "")))
+            if kind != HELLO:
+                return Header(_plain(kind), number, size, why)
+            return Header(
+                kind,
+                number,
+                size,
+                why,
+                _parse_offers(values.get("offers", {})),
+                _parse_folders(values.get("folders")),
+            )
     raise _broken("its kind, size or id is missing or out of range")
 
 
@@ -101,7 +110,7 @@ def _parse_folders(values: Any) -> tuple[str, ...] | None:
 
 def _plain(text: str) -> str:
     """Return a text that can be written down: JSON can spell half characters, which no encoding has."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _broken(why: str) -> WorkerLost:
