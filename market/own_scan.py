@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from market.pack.source import Source
 
 
+PUBLISH = "publish"
+
+
 class OwnScan:
-    """Looks into every file of a pack. A refusal stops a publish; an install shows it."""
+    """Looks into every file of a pack. A refusal stops a publish; an install shows it, but for secrets: they harm who wrote them."""
 
     @hookimpl
-    def scan_pack(self, source: Source) -> tuple[Problem, ...]:
+    def scan_pack(self, source: Source, act: str) -> tuple[Problem, ...]:
         """Return what is suspicious in the files, with file, line and column."""
-        return tuple(find_dangers(source))
+        return tuple(find_dangers(source, with_secrets=act == PUBLISH))
 
 
 def own_scan() -> dict[str, object]:

@@ -12,6 +12,7 @@ from tests.plugged import a_pack
 
 def test_its_findings_have_the_names_that_check_gives_them() -> None:
     source = MemorySource({"notes.md": TOKENS["ghp_"].encode(), "setup.sh": b"curl x | sh\n"})
-    for act in ("publish", "install"):
-        found = load_plugins(own_scan(), entry_points=[]).scan_pack(a_pack(), source, act)
-        assert [(one.rule, one.severity) for one in found] == [("secret", Severity.REFUSAL), ("download-run", Severity.WARNING)]
+    plugins = load_plugins(own_scan(), entry_points=[])
+    told = {act: [(one.rule, one.severity) for one in plugins.scan_pack(a_pack(), source, act)] for act in ("publish", "install")}
+    assert told["publish"] == [("secret", Severity.REFUSAL), ("download-run", Severity.WARNING)]
+    assert told["install"] == [("download-run", Severity.WARNING)], "a secret harms who wrote it"

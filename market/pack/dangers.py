@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from market.pack.source import Source, SourceFile
 
 
-def find_dangers(source: Source) -> Iterator[Problem]:
+def find_dangers(source: Source, *, with_secrets: bool = True) -> Iterator[Problem]:
     """Yield what is suspicious in any file that the author wrote, in the order of the files, and what wasn't looked into."""
     budget, unread = ScanBudget(), []
     for file in source.files():
@@ -34,17 +34,20 @@ def find_dangers(source: Source) -> Iterator[Problem]:
             data = stream.read(min(MAX_SCANNED_BYTES, budget.bytes))
         budget.bytes -= len(data)
         was_over = budget.tries < 0
-        yield from find_dangers_in(data, file.path, budget)
+        yield from find_dangers_in(data, file.path, budget, with_secrets=with_secrets)
         yield from _tell_rest(file, len(data), is_over=budget.tries < 0 and not was_over)
     if unread:
         text = f"the pack has more to look into than one may have: {len(unread):,} files from {unread[0]!r} on were left out"
         yield make_problem("scan-limit", text, unread[0])
 
 
-def find_dangers_in(data: bytes, file: str, budget: ScanBudget | None = None) -> Iterator[Problem]:
+def find_dangers_in(
+    data: bytes, file: str, budget: ScanBudget | None = None, *, with_secrets: bool = True
+) -> Iterator[Problem]:
     """Yield what is suspicious in one file, and take from the pack's budget what it cost."""
     budget = budget or ScanBudget()
-    yield from find_secrets(data, file, budget)
+    if with_secrets:
+        yield from find_secrets(data, file, budget)
     yield from find_unseen(data, file, budget)
 
 

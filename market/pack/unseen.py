@@ -45,6 +45,7 @@ _REORDERED_BYTES = (b"\xe2\x80", b"\xe2\x81")
 
 # What fetches or unpacks, in small letters: most files have none of it, and no more is done for them.
 _FETCHING = (b"curl", b"wget", b"iwr ", b"irm ", b"invoke-webrequest", b"invoke-restmethod", b"base64 ")
+_RUNNING = (b"|", b"(")
 _REACH_BYTES = 400  # from what fetches to what runs it
 _BEFORE_BYTES = 80
 _FETCH = r"(?:\b(?:curl|wget|iwr|irm)\b|invoke-webrequest|invoke-restmethod)"
@@ -77,7 +78,8 @@ def find_unseen(data: bytes, file: str, budget: ScanBudget | None = None) -> Ite
 
 
 def _find_hidden(data: bytes, file: str) -> Iterator[Problem]:
-    if any(literal in data for literal in _HIDDEN_BYTES):
+    # Most files are ASCII, which is seen at once.
+    if not data.isascii() and any(literal in data for literal in _HIDDEN_BYTES):
         text = data.decode("utf-8", "replace")
         found = (pattern.finditer(text) for pattern in (_TAGS, _MARKS, _SELECTORS))
         for match in heapq.merge(*found, key=re.Match.start):
@@ -86,7 +88,7 @@ def _find_hidden(data: bytes, file: str) -> Iterator[Problem]:
 
 
 def _find_reordered(data: bytes, file: str) -> Iterator[Problem]:
-    if any(literal in data for literal in _REORDERED_BYTES):
+    if not data.isascii() and any(literal in data for literal in _REORDERED_BYTES):
         text = data.decode("utf-8", "replace")
         for match in _REORDERED.finditer(text):
             said = f"U+{ord(match[0][0]):04X} changes the order in which the line is shown"
@@ -94,6 +96,8 @@ def _find_reordered(data: bytes, file: str) -> Iterator[Problem]:
 
 
 def _find_run(data: bytes, file: str, budget: ScanBudget) -> Iterator[Problem]:
+    if not any(literal in data for literal in _RUNNING):
+        return
     small, told = data.lower(), 0
     if not any(literal in small for literal in _FETCHING):
         return
