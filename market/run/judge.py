@@ -82,7 +82,7 @@ def judge_output(stdout: bytes) -> tuple[OutcomeKind, str, Any, str]:
     if not text:
         return _fail(f"its stdout is empty; {_ADVICE}")
     try:
-        return OutcomeKind.OK, "", json.loads(text, parse_constant=_refuse_constant), text
+        return OutcomeKind.OK, "", _DECODER.decode(text), text
     except RecursionError:
         what = "is not JSON (it is nested too deeply)"
     except ValueError as error:
@@ -112,3 +112,7 @@ def _describe_signal(number: int) -> str:
     except ValueError:
         name = f"signal {number}"
     return f"was killed by {name}{_SIGNAL_ADVICE.get(number, '')}" if number else "ended in an unknown way"
+
+
+# Made once: `json.loads` with an option makes a decoder for each text.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
