@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from index.store.releases import find_pack
 from market.errors import InvalidInput, Refused, Severity
-from market.hookspecs import hookimpl
+from market.hookspecs import ACT_PUBLISH, hookimpl
 from market.news_log import own_news
 from market.own_scan import own_scan
 from market.pack.secrets import without_allowed
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from market.plugins.find import PluginEntry
     from market.plugins.loaded import Plugins
 
-SCAN_ACT = "publish"
 STOPPING = frozenset(Severity) - {Severity.WARNING}
 
 
@@ -85,7 +84,7 @@ def screen(database: Database, sent: Screened, deed: Deed) -> tuple[Problem, ...
             hint="ask the index's operator",
             details={"name": pack.name, "version": str(pack.version)},
         )
-    seen = deed.plugins.scan_pack(pack, sent.source, SCAN_ACT) if sent.source else ()
+    seen = deed.plugins.scan_pack(pack, sent.source, ACT_PUBLISH) if sent.source else ()
     findings = without_allowed(seen, deed.allowed_secrets)
     if stop := find_stop(findings, STOPPING):
         raise _found(pack, findings, stop)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from market.trust.decision import Decision
 
 GROUP = "market"
+ACT_PUBLISH = "publish"
+ACT_INSTALL = "install"
+"""The two acts before which packs are scanned: see `scan_pack`."""
 
 hookspec = pluggy.HookspecMarker(GROUP)
 hookimpl = pluggy.HookimplMarker(GROUP)

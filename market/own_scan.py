@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from market.hookspecs import hookimpl
+from market.hookspecs import ACT_PUBLISH, hookimpl
 from market.pack.dangers import find_dangers
 
 if TYPE_CHECKING:
     from market.errors import Problem
     from market.pack.source import Source
-
-
-PUBLISH = "publish"
 
 
 class OwnScan:
@@ -21,7 +18,7 @@ class OwnScan:
     @hookimpl
     def scan_pack(self, source: Source, act: str) -> tuple[Problem, ...]:
         """Return what is suspicious in the files, with file, line and column."""
-        return tuple(find_dangers(source, with_secrets=act == PUBLISH))
+        return tuple(find_dangers(source, with_secrets=act == ACT_PUBLISH))
 
 
 def own_scan() -> dict[str, object]:

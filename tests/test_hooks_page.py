@@ -14,11 +14,9 @@ from typing import Any
 
 import pytest
 
-from index import screening
 from market import hookspecs
 from market.cancellation import NEVER, Cancellation, Cancelled
 from market.errors import MarketError, NotFound, Severity
-from market.installer import guard
 from market.installer.plan import Action
 from market.model import Command, Kind, Outcome, OutcomeKind, SkillClass
 from market.pack.source import MemorySource
@@ -36,7 +34,7 @@ SECTIONS = {
 PROTOCOLS = [name for name, value in vars(hookspecs).items() if getattr(value, "_is_protocol", False) and value.__module__ == hookspecs.__name__]
 KNOWN_WORDS: dict[tuple[str, str], set[str]] = {
     ("register_executors", "returns"): {str(kind) for kind in Kind} - {"guide"},
-    ("scan_pack", "act"): {screening.SCAN_ACT, guard.SCAN_ACT},
+    ("scan_pack", "act"): {hookspecs.ACT_PUBLISH, hookspecs.ACT_INSTALL},
     ("scan_pack", "returns"): {str(severity) for severity in Severity},
     ("pack_installed", "action"): {str(action) for action in Action} - {"removed", "unchanged"},
     ("skill_ran", "outcome"): {str(kind) for kind in OutcomeKind},

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from market.errors import Refused, Severity
-from market.hookspecs import hookimpl
+from market.hookspecs import ACT_INSTALL, hookimpl
 from market.installer.commit import commit
 from market.installer.plan import Action
 from market.installer.steps import fold_changes
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from market.model import Caller, Pack
     from market.plugins.loaded import Plugins
 
-SCAN_ACT = "install"
 STOPPING = (Severity.ERROR,)
 """A refusal of a publish doesn't stop who wants the pack on a machine of their own; it is shown."""
 
@@ -66,7 +65,7 @@ class Guard:
             return ()
         if step.pack is None or step.source is None:
             raise RuntimeError(f"the step that installs {step.change.name} doesn't say what its pack is")
-        findings = self.plugins.scan_pack(step.pack, step.source, SCAN_ACT)
+        findings = self.plugins.scan_pack(step.pack, step.source, ACT_INSTALL)
         if stop := find_stop(findings, STOPPING):
             raise _found(step.pack, findings, stop)
         place, publisher = _place_of(step), step.receipt.publisher
